@@ -1,0 +1,82 @@
+"""When a claim ends, when an escalation is due, and what its queue does then.
+
+Every time is computed from one passed in, so that a timer is a row that is checked again when it
+fires: a claim, release or resolution since then simply makes it do nothing. No policy approves.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import assert_never
+
+from verification.domain.lifecycle import SETTLED, Move, Rules, Situation
+
+
+class OnTimeout(StrEnum):
+    """What a queue does with an escalation that nobody decided in time. Stored."""
+
+    KEEP_WAITING = "keep_waiting"
+    ESCALATE = "escalate"
+    FAIL_CLOSED = "fail_closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """How long a queue waits, and what it does then."""
+
+    due_after: timedelta = timedelta(hours=24)
+    on_timeout: OnTimeout = OnTimeout.KEEP_WAITING
+
+
+def lease_until(now: datetime, rules: Rules) -> datetime:
+    """Return when a claim that starts or is extended now will end."""
+    return now + rules.lease
+
+
+def warn_at(claim_until: datetime, rules: Rules) -> datetime:
+    """Return when the holder should hear that the claim is about to end."""
+    return claim_until - min(rules.warn_before, rules.lease / 2)
+
+
+def heartbeat(rules: Rules) -> timedelta:
+    """Return how often an open page should extend its claim."""
+    return rules.lease / 2
+
+
+def due_at(opened_at: datetime, deadline: Deadline, expires_at: datetime | None) -> datetime:
+    """Return when somebody should have decided.
+
+    Args:
+        opened_at: when the escalation opened.
+        deadline: the queue's.
+        expires_at: when the host's own interrupt ends, if it says so; whichever is sooner counts.
+    """
+    ours = opened_at + deadline.due_after
+    return ours if expires_at is None else max(opened_at, min(ours, expires_at))
+
+
+def has_lapsed(situation: Situation, now: datetime) -> bool:
+    """Say whether a claim ran out, so that the sweep may open the escalation again."""
+    return situation.claim_until is not None and now >= situation.claim_until
+
+
+def step_when_due(
+    situation: Situation, due: datetime, now: datetime, on_timeout: OnTimeout
+) -> Move | None:
+    """Return the move that is due, or None: to expire, or to hand the matter to a lead.
+
+    An escalation that somebody holds is left to them until their claim ends.
+    """
+    if now < due or situation.state in SETTLED:
+        return None
+    if situation.claim_until is not None and now < situation.claim_until:
+        return None
+    match on_timeout:
+        case OnTimeout.KEEP_WAITING:
+            return None
+        case OnTimeout.ESCALATE:
+            return Move.REASSIGN
+        case OnTimeout.FAIL_CLOSED:
+            return Move.EXPIRE
+        case _:
+            assert_never(on_timeout)

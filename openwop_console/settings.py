@@ -1,5 +1,262 @@
-"""Placeholder while the house is being laid; the lead replaces it within minutes."""
+"""Every knob of the Console, each read from the environment.
 
-SECRET_KEY = "placeholder"  # noqa: S105
-INSTALLED_APPS: list[str] = ["django.contrib.contenttypes", "django.contrib.auth"]
+`docs/settings.md` says what each variable does and a test keeps the two together. One file serves
+development, tests and production: what differs between them is the environment alone.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import plotly
+from csp.constants import NONE, SELF
+from kombu import Queue
+from psycopg.conninfo import conninfo_to_dict
+
+from openwop_console.environment import flag, number, text, words
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(text("DATA_DIR", str(BASE_DIR / "var"))).resolve()
+
+DEBUG = flag("DEBUG", default=False)
+SECRET_KEY = text("SECRET_KEY", "only-for-checks-and-tests-" + "0" * 40)
+ENCRYPTION_KEY = text("OPENWOP_CONSOLE_ENCRYPTION_KEY")
+"""Fernet key (urlsafe base64, 32 bytes) that seals host credentials at rest."""
+
+CONSOLE_URL = text("OPENWOP_CONSOLE_URL", "http://127.0.0.1:8000").rstrip("/")
+ALLOWED_HOSTS = words("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
+
+# --- Assembly ---------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "template_partials",
+    "csp",
+    "axes",
+    "runs",
+    "verification",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "openwop_console.urls"
+ASGI_APPLICATION = "openwop_console.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "openwop_console.frame.frame",
+            ],
+        },
+    },
+]
+
+# --- PostgreSQL -------------------------------------------------------------------------------
+
+
+def _database(url: str) -> dict[str, Any]:
+    """Translate a libpq URL into Django's dictionary; parameters it does not know are passed on."""
+    given = conninfo_to_dict(url)
+    names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST"}
+    known = {django: str(given.pop(libpq, "") or "") for libpq, django in names.items()}
+    pool = {"min_size": 1, "max_size": number("DATABASE_POOL_SIZE", 16, least=1), "timeout": 10}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        **known,
+        "PORT": str(given.pop("port", "") or ""),
+        "OPTIONS": {"pool": pool, **given},
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+DATABASES = {
+    "default": _database(text("DATABASE_URL", "postgresql://openwop@127.0.0.1:5432/openwop"))
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Redis: bells and the task broker, never a record ----------------------------------------
+
+REDIS_URL = text("REDIS_URL", "redis://127.0.0.1:6379/0")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "owc"},
+    },
+}
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # A killed worker's messages come back after the timeout; without the two restore options the
+    # broker looks for them only every 100 s.
+    "visibility_timeout": number("TASK_VISIBILITY_TIMEOUT_S", 120, least=5),
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+    # A web request must not hang on a broker that is away: the sweep rings again.
+    "socket_connect_timeout": 2,
+    "socket_timeout": 10,
+}
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_QUEUES = [Queue("default"), Queue("jobs"), Queue("pull")]
+CELERY_TASK_DEFAULT_QUEUE = "default"
+SWEEP_INTERVAL_S = number("OPENWOP_CONSOLE_SWEEP_INTERVAL_S", 5, least=1)
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "verification.tasks.sweep",
+        "schedule": SWEEP_INTERVAL_S,
+        "options": {"expires": SWEEP_INTERVAL_S},
+    },
+}
+
+# --- People -----------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "runs"
+LOGOUT_REDIRECT_URL = "login"
+AXES_FAILURE_LIMIT = number("LOGIN_ATTEMPTS", 10, least=1)
+AXES_COOLOFF_TIME = 0.25  # hours; a lock that never opens is a way to lock others out
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_ENABLE_ACCESS_FAILURE_LOG = False
+
+# --- Browser ----------------------------------------------------------------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    },
+}
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+BEHIND_TLS = flag("BEHIND_TLS", default=CONSOLE_URL.startswith("https://"))
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SECURE_SSL_REDIRECT = BEHIND_TLS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_TLS
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    ("plotly", Path(plotly.__file__).parent / "package_data"),
+]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_MAX_AGE = 3600
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
 USE_TZ = True
+USE_I18N = True
+
+# --- API --------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "runs.auth.HostKeyAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "EXCEPTION_HANDLER": "openwop_console.errors.answer",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "OpenWOP Console",
+    "DESCRIPTION": "Send run events, read runs and gates, work the reviewer queue.",
+    "VERSION": "1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# --- Limits; served at /api/v1/limits ---------------------------------------------------------
+
+MAX_BODY_BYTES = number("OPENWOP_CONSOLE_MAX_BODY_BYTES", 5 * 1024 * 1024, least=1024)
+MAX_BATCH_EVENTS = number("OPENWOP_CONSOLE_MAX_BATCH_EVENTS", 1000, least=1)
+MAX_PAYLOAD_BYTES = number("OPENWOP_CONSOLE_MAX_PAYLOAD_BYTES", 256 * 1024, least=1024)
+MAX_DEPTH = number("OPENWOP_CONSOLE_MAX_DEPTH", 64, least=8)
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+
+# --- Review -----------------------------------------------------------------------------------
+
+CLAIM_TTL_S = number("OPENWOP_CONSOLE_CLAIM_TTL_S", 600, least=30)
+REVIEW_DUE_S = number("OPENWOP_CONSOLE_REVIEW_DUE_S", 24 * 3600, least=60)
+UNDO_S = number("OPENWOP_CONSOLE_UNDO_S", 5)
+ALLOW_PRIVATE = words("OPENWOP_CONSOLE_ALLOW_PRIVATE")
+"""Private address ranges that decisions may be delivered to, such as `127.0.0.0/8`."""
+STALLED_AFTER_S = number("OPENWOP_CONSOLE_STALLED_AFTER_S", 900, least=10)
+CONSOLE_UUID = text("OPENWOP_CONSOLE_UUID", "5a0c7c0e-7f0b-4f4e-9f39-0d5b1f1f4f00")
+"""Names this Console in the opaque ids by which hosts know who decided."""
+CONTENT_DAYS = number("OPENWOP_CONSOLE_CONTENT_DAYS", 90, least=1)
+
+# --- Logs: one line each, ids only --------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": text("LOG_LEVEL", "INFO")},
+}

@@ -1,0 +1,54 @@
+"""What stands around every page: navigation, theme, login."""
+
+from typing import Any
+
+from django.contrib.auth import views as auth
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+THEMES = ("light", "dark", "system")
+_YEAR_S = 365 * 24 * 3600
+
+NAV = (
+    ("Runs", "runs", "/runs", "runs", ""),
+    ("Queue", "queue", "/queue", "queue", "queue-badge"),
+)
+
+
+class Login(auth.LoginView):
+    """The login page; whoever is signed in already goes on."""
+
+    redirect_authenticated_user = True
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Give every template the navigation and the reader's theme."""
+    theme = request.COOKIES.get("theme", "system")
+    return {
+        "nav": [
+            {
+                "label": label,
+                "url": reverse(name),
+                "active": request.path.startswith(prefix),
+                "icon": icon,
+                "badge_id": badge,
+            }
+            for label, name, prefix, icon, badge in NAV
+        ],
+        "theme": theme if theme in THEMES else "system",
+    }
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Keep the reader's theme in a cookie and go back."""
+    chosen = request.POST.get("theme", "system")
+    back = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
+    response = redirect(back if safe else "home")
+    if chosen in THEMES:
+        response.set_cookie("theme", chosen, max_age=_YEAR_S, samesite="Lax", httponly=True)
+    return response

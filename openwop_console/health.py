@@ -1,0 +1,37 @@
+"""Is the process alive, and can it do its work?"""
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_GET
+
+
+@login_not_required
+@require_GET
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Answer as long as the process can answer."""
+    return JsonResponse({"status": "ok"})
+
+
+@login_not_required
+@require_GET
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Answer 200 when the database answers and its tables are up to date.
+
+    Redis is not asked: without it pages refresh late and tasks wait, but nothing is lost.
+    """
+    try:
+        executor = MigrationExecutor(connection)
+        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        return _unready("database", "The database does not answer.")
+    if pending:
+        return _unready("migrations", f"{len(pending)} migrations are waiting: run migrate.")
+    return JsonResponse({"status": "ok"})
+
+
+def _unready(part: str, message: str) -> JsonResponse:
+    answer = JsonResponse({"status": "unready", "part": part, "message": message}, status=503)
+    answer["Retry-After"] = "2"
+    return answer

@@ -1,0 +1,281 @@
+"""One run: its timeline, and beside it what was judged."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from runs.domain.run_ids import to_segment
+from runs.models import Event, Gap, Run
+from runs.queries.timeline import (
+    Cursor,
+    Row,
+    Window,
+    around,
+    changes_since,
+    newest,
+    older,
+    stalled,
+)
+from runs.templatetags.badges import mark_of
+from verification.models import Escalation, Finding, Verdict
+from verification.queries.gates import chains
+
+HOLDS = {
+    "near_miss_type": "An event's type is one letter away from one that gates.",
+    "verdict_refused": "A verdict was refused as malformed; it could have been a fail.",
+    "event_conflict": "Two different events claim the same place in the log.",
+    "unreadable_decision": "A decision of the orchestrator cannot be read.",
+    "judging_failed": "The Console could not judge the latest events; it tries again by itself.",
+}
+
+
+@require_GET
+def view(request: HttpRequest, host: str, run: str) -> HttpResponse:
+    """Show one run, at its newest lines, at `?seq=`, or above `?before=`."""
+    found = _visible(request, host, run)
+    window = _window(found, request.GET.get("seq", ""), request.GET.get("before", ""))
+    return render(request, "runs/detail.html", content(found, window))
+
+
+@require_GET
+def line(request: HttpRequest, host: str, run: str, position: int) -> HttpResponse:
+    """Show one line in full: payload, envelope, what was noticed about it."""
+    found = _visible(request, host, run)
+    event = get_object_or_404(Event, run=found, position=position)
+    part = "#payload" if request.headers.get("HX-Request") else ""
+    return render(request, f"runs/payload.html{part}", {"event": _full(found, event)})
+
+
+def content(run: Run, window: Window) -> dict[str, Any]:
+    """Gather what the page shows around a window of the timeline."""
+    address = reverse("run", args=[run.host.slug, run.run_id])
+    is_at_end = window.is_newest
+    return {
+        **_standing(run),
+        "rows": rows_of(run, window.rows),
+        "cursor": Cursor(window.cursor, window.tail, window.first),
+        "live_url": f"/ws{address_of(run)}/" if is_at_end else "",
+        "list_url": reverse("runs"),
+        "older_url": f"{address}?before={window.first}" if window.has_older else "",
+        "shown_text": shown_text(window),
+    }
+
+
+def changes(run: Run, cursor: Cursor) -> dict[str, Any] | None:
+    """Gather what a page with this cursor must draw to be true again; None when it is."""
+    found = changes_since(run, cursor)
+    if found is None:
+        return None
+    shown = {
+        **_standing(run),
+        "cursor": found.cursor,
+        "rows": rows_of(run, found.rows),
+        "redrawn": [],
+        "whole": found.window is not None,
+    }
+    if found.window is not None:
+        shown["rows"] = rows_of(run, found.window.rows)
+        shown["shown_text"] = shown_text(found.window)
+    else:
+        shown["redrawn"] = _subjects_of(run, found.rows)
+    return shown
+
+
+def address_of(run: Run) -> str:
+    """Return the run's path, the run id as one segment."""
+    return f"/runs/{run.host.slug}/{to_segment(run.run_id)}"
+
+
+def _visible(request: HttpRequest, host: str, run: str) -> Run:
+    visible = Run.objects.visible_to(request.user).select_related("host")
+    return get_object_or_404(visible, host__slug=host, run_id=run)
+
+
+def _window(run: Run, sequence: str, before: str) -> Window:
+    if before:
+        return older(run, before)
+    if sequence.isascii() and sequence.isdigit() and len(sequence) <= 16:
+        return around(run, int(sequence))
+    return newest(run)
+
+
+def shown_text(window: Window) -> str:
+    """Say how much of the log is on the page."""
+    sequences = [row.sequence for row in window.rows if row.sequence is not None]
+    reach = f" (#{min(sequences)} to #{max(sequences)})" if sequences else ""
+    return f"{len(window.rows):,} of {window.total:,} lines{reach}"
+
+
+def _standing(run: Run) -> dict[str, Any]:
+    """Gather everything around the timeline: state, facts, banners, gates."""
+    return {
+        "run": _head(run),
+        "banners": list(_banners(run)),
+        "gates": chains(run),
+    }
+
+
+def _head(run: Run) -> dict[str, Any]:
+    parent = Run.objects.filter(host=run.host, run_id=run.parent_run_id or None).first()
+    return {
+        "run_id": run.run_id,
+        "status": "stalled" if stalled(run, timezone.now()) else run.status,
+        "outcome": run.outcome,
+        "held": run.held,
+        "gate": run.standing,
+        "worst_finding": run.worst_finding,
+        "workflow_id": run.workflow_id,
+        "host_slug": run.host.slug,
+        "parent_run_id": run.parent_run_id,
+        "parent_url": address_of(parent) if parent else "",
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "event_count": run.event_count,
+        "last_event_at": run.last_event_at,
+    }
+
+
+def _banners(run: Run) -> Iterable[dict[str, str]]:
+    if run.held:
+        why = " ".join(HOLDS.get(reason, reason) for reason in run.hold_reasons)
+        text = f"{why} Nothing in this run counts as passed until it is cleared up."
+        yield {"tone": "warn", "icon": "held", "title": "Held.", "text": text}
+    for finding in Finding.objects.filter(run=run, status="standing", severity="violation")[:5]:
+        yield {
+            "tone": "alarm",
+            "icon": "lock-broken",
+            "title": "Gate violated.",
+            "text": finding.explanation,
+        }
+    missing = list(Gap.objects.filter(run=run).order_by("first")[:3])
+    if missing:
+        ranges = ", ".join(
+            f"#{gap.first}" if gap.first == gap.last else f"#{gap.first} to #{gap.last}"
+            for gap in missing
+        )
+        text = f"{ranges}: not received. What they could change is not claimed."
+        yield {"tone": "warn", "icon": "gap", "title": "Events are missing.", "text": text}
+    waiting = Escalation.objects.waiting().filter(run=run).order_by("due_at").first()
+    if waiting is not None:
+        yield {
+            "tone": "person",
+            "icon": "person",
+            "title": "A person is needed.",
+            "text": "This run has an open escalation.",
+            "url": reverse("escalation", args=[waiting.pk]),
+            "url_label": "Open review",
+        }
+
+
+def rows_of(run: Run, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return timeline rows with the verdicts drawn on them and on their subjects."""
+    positions = [row.position for row in rows]
+    spoken = {v.position: v for v in Verdict.objects.filter(run=run, position__in=positions)}
+    on_it: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for verdict in Verdict.objects.filter(run=run, subject_position__in=positions):
+        on_it[verdict.subject_position or 0].append(_mark(verdict))
+    shown: list[dict[str, Any]] = []
+    for row in rows:
+        if row.missing_before:
+            first, last = row.missing_before
+            shown.append({"gap": {"first": first, "last": last, "count": last - first + 1}})
+        shown.append(_shown(row, spoken.get(row.position), on_it[row.position]))
+    return shown
+
+
+def _subjects_of(run: Run, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the rows above whose marks changed: subjects of verdicts that just came."""
+    arrived = Verdict.objects.filter(run=run, position__in=[row.position for row in rows])
+    positions = {v.subject_position for v in arrived if v.subject_position is not None}
+    drawn: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for verdict in Verdict.objects.filter(run=run, subject_position__in=positions):
+        drawn[verdict.subject_position or 0].append(_mark(verdict))
+    flags = dict(
+        Event.objects.filter(run=run, position__in=positions).values_list("position", "flags")
+    )
+    return [
+        {
+            "position": position,
+            "verdicts_on_it": marks,
+            "is_late": flags[position].get("late", False),
+            "mismatches": flags[position].get("mismatches", []),
+        }
+        for position, marks in drawn.items()
+    ]
+
+
+def _mark(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "word": verdict.verdict,
+        "position": verdict.position,
+        "sequence": verdict.sequence,
+        "agent": verdict.verifier,
+    }
+
+
+def _shown(row: Row, verdict: Verdict | None, on_it: list[dict[str, Any]]) -> dict[str, Any]:
+    icon, tone = mark_of(row.type)
+    return {
+        "position": row.position,
+        "sequence": row.sequence,
+        "origin": row.origin,
+        "type": row.type,
+        "wire_type": row.wire_type,
+        "icon": icon,
+        "tone": tone,
+        "summary": row.summary,
+        "agent": row.agent,
+        "node": row.node,
+        "at": row.at,
+        "pause": row.pause,
+        "is_late": row.is_late,
+        "is_omitted": row.is_omitted,
+        "mismatches": row.mismatches,
+        "event_id": row.event_id,
+        "payload_url": row.payload_url,
+        "verdicts_on_it": on_it,
+        "verdict": verdict
+        and {
+            "word": verdict.verdict,
+            "target": verdict.target,
+            "target_position": verdict.subject_position,
+            "mark": "" if verdict.subject_position else "not_found",
+            "confidence": verdict.confidence,
+            "criteria": verdict.criteria,
+        },
+    }
+
+
+def _full(run: Run, event: Event) -> dict[str, Any]:
+    pretty = orjson.dumps(event.payload, option=orjson.OPT_INDENT_2).decode()
+    omitted = isinstance(event.payload, dict) and event.payload.get("omitted") is True
+    skew = event.flags.get("skew")
+    facts = [
+        ("Event id", event.event_id),
+        ("Type as sent", event.wire_type if event.wire_type != event.type else ""),
+        ("Caused by", event.causation_id),
+        ("Received", event.recorded_at.isoformat(timespec="milliseconds")),
+        ("Host clock against ours", str(timedelta(seconds=skew)) if skew else ""),
+        ("SHA-256", bytes(event.digest).hex() if event.sequence is not None else ""),
+    ]
+    return {
+        "type": event.type,
+        "event_id": event.event_id,
+        "run_id": run.run_id,
+        "run_url": f"{address_of(run)}#line-{event.position}",
+        "omitted": event.payload if omitted else None,
+        "mismatches": [
+            {"pointer": pointer, "reason": reason}
+            for pointer, reason in event.flags.get("mismatches", ())
+        ],
+        "json": "" if event.payload is None or omitted else pretty,
+        "facts": [(label, value) for label, value in facts if value],
+    }

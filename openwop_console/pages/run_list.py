@@ -1,0 +1,152 @@
+"""The list of runs."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from runs.domain.projection import Outcome, RunStatus
+from runs.models import Run, Viewer
+from runs.queries.run_list import Filters, Page, Tile, run_list
+
+TILES = {
+    "running": ("running", "busy"),
+    "waiting": ("clock", "warn"),
+    "review": ("person", "person"),
+    "blocked": ("lock", "bad"),
+    "violated": ("lock-broken", "alarm"),
+    "gave_up": ("flag-down", "warn"),
+    "goal_met": ("target", "good"),
+    "failed": ("circle-cross", "bad"),
+    "stalled": ("hourglass", "warn"),
+}
+"""Icon and tone of each tile."""
+
+
+@require_GET
+def view(request: HttpRequest) -> HttpResponse:
+    """Show the runs, last event first."""
+    shown = content(request.user, request.GET.dict())
+    return render(request, "runs/list.html", {**shown, "live_url": "/ws/runs/"})
+
+
+def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
+    """Gather what the list shows for a query string."""
+    filters = Filters.of(query)
+    page = run_list(
+        viewer, filters, now=timezone.now(), stalled_after_s=settings.STALLED_AFTER_S
+    )
+    return {
+        "runs": [_row(run) for run in page.runs],
+        "tiles": [_tile(tile, filters) for tile in page.tiles],
+        "filters": _filters(page),
+        "page": {
+            "text": _count(page),
+            "newer_url": _address(filters, before="") if filters.before else "",
+            "older_url": _address(filters, before=page.next) if page.next else "",
+        },
+        "first_event": None if page.total else _first_event(),
+    }
+
+
+def _row(run: Run) -> dict[str, Any]:
+    return {
+        "pk": run.pk,
+        "url": reverse("run", args=[run.host.slug, run.run_id]),
+        "run_id": run.run_id,
+        "workflow_id": run.workflow_id,
+        "host_slug": run.host.slug,
+        "status": run.status,
+        "outcome": run.outcome,
+        "held": run.held,
+        "verdicts": run.verdict_strip,
+        "gate": "violated" if run.worst_finding == "violation" else run.standing,
+        "open_escalations": run.open_escalations,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "last_event_at": run.last_event_at,
+        "event_count": run.event_count,
+    }
+
+
+def _tile(tile: Tile, filters: Filters) -> dict[str, Any]:
+    icon, tone = TILES[tile.key]
+    return {
+        "key": tile.key,
+        "label": tile.label,
+        "count": tile.count,
+        "active": tile.is_active,
+        "icon": icon,
+        "tone": tone,
+        "url": _address(filters, before="", tile="" if tile.is_active else tile.key),
+    }
+
+
+def _filters(page: Page) -> dict[str, Any]:
+    filters = page.filters
+    choices = {
+        "status": ("Status", [status.value for status in RunStatus]),
+        "outcome": ("Outcome", [outcome.value for outcome in Outcome]),
+        "host": ("Host", page.hosts),
+    }
+    return {
+        "q": filters.q,
+        "selects": [
+            {
+                "name": name,
+                "label": label,
+                "value": getattr(filters, name),
+                "options": [(value, value.replace("_", " ")) for value in values],
+            }
+            for name, (label, values) in choices.items()
+        ],
+        "active": [
+            {
+                "label": name.capitalize(),
+                "value": value.replace("_", " "),
+                "clear_url": _address(filters, before="", **{name: ""}),
+            }
+            for name, value in filters.active.items()
+        ],
+        "clear_url": reverse("runs"),
+    }
+
+
+def _count(page: Page) -> str:
+    shown = len(page.runs)
+    if not page.filters.active:
+        return f"{shown} of {page.total} runs"
+    return f"{shown} runs{'' if page.next else ', all that match'}"
+
+
+def _address(filters: Filters, **changes: str) -> str:
+    query = {**filters.active, "before": filters.before, **changes}
+    kept = {name: value for name, value in query.items() if value}
+    return f"{reverse('runs')}?{urlencode(kept)}" if kept else reverse("runs")
+
+
+def _first_event() -> dict[str, str]:
+    """Return the three steps of a Console that holds nothing yet."""
+    address = f"{settings.CONSOLE_URL}{reverse('api:events')}"
+    curl = (
+        f"curl -sS {address} \\\n"
+        '  -H "Authorization: Bearer $OPENWOP_CONSOLE_API_KEY" \\\n'
+        '  -H "Content-Type: application/json" \\\n'
+        '  -d \'{"eventId":"hello-0","runId":"hello","type":"run.started","sequence":0,'
+        f'"timestamp":"{timezone.now():%Y-%m-%dT%H:%M:%SZ}","payload":{{"workflowId":"hello"}}}}\''
+    )
+    return {
+        "url": address,
+        "curl": curl,
+        "key_hint": (
+            "The terminal printed one at the first start, and console.json in the data folder keeps "
+            "it; `openwop-console hosts add NAME --workspace default` makes another. Put it into "
+            "OPENWOP_CONSOLE_API_KEY."
+        ),
+    }

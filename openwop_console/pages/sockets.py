@@ -1,0 +1,177 @@
+"""Sockets of open pages: a bell rings, the page is read again, the news is sent.
+
+The socket carries no truth of its own. A consumer joins its groups before it answers, reads what came
+after the cursor that the page sent, and reads again whenever a bell rings; any number of lost bells
+costs a delay. Refusals accept first and close with 4404, because a refused handshake looks like a
+dropped connection, on which the page would retry for ever.
+"""
+
+import asyncio
+import json
+from typing import Any, ClassVar
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.http import QueryDict
+from django.template.loader import render_to_string
+
+from openwop_console.pages import escalation, queue, run, run_list
+from runs.live import run_group, workspace_group
+from runs.models import Run, Viewer, workspaces_of
+from runs.queries.timeline import Cursor
+
+NOT_FOUND = 4404
+NOT_SIGNED_IN = 4403
+
+
+class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """Any signed-in page: keeps the queue badge true."""
+
+    quiet_s: ClassVar[float] = 0.5
+    """Bells that ring within this time of a read are answered by one read."""
+    sent: dict[str, Any] | None = None
+    """What the page said of itself when it opened: its cursor, its query."""
+
+    async def connect(self) -> None:
+        """Join the groups of the viewer's workspaces, then answer."""
+        self._rung = asyncio.Event()
+        self._reader: asyncio.Task[None] | None = None
+        self._joined: list[str] = []
+        await self.accept()
+        user = self.scope["user"]
+        if not user.is_authenticated:
+            await self.close(NOT_SIGNED_IN)
+            return
+        groups = await database_sync_to_async(self.groups_for)(user)
+        if groups is None:
+            await self.close(NOT_FOUND)
+            return
+        for group in groups:
+            await self.channel_layer.group_add(group, self.channel_name)
+            self._joined.append(group)
+        self._reader = asyncio.create_task(self._read_when_rung())
+
+    def groups_for(self, user: Viewer) -> list[str] | None:
+        """Return the groups to join; None when the page is not the viewer's to see."""
+        return [workspace_group(pk) for pk in workspaces_of(user)]
+
+    async def disconnect(self, code: int) -> None:
+        """Leave the groups and stop reading."""
+        if self._reader is not None:
+            self._reader.cancel()
+        for group in self._joined:
+            await self.channel_layer.group_discard(group, self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Take what the page sends on every open, and catch up."""
+        try:
+            sent = json.loads(text_data or "")
+        except ValueError:
+            return
+        if isinstance(sent, dict):
+            self.sent = sent
+            self._rung.set()
+
+    async def bell(self, message: dict[str, Any]) -> None:
+        """Answer a bell: look again, soon."""
+        self._rung.set()
+
+    async def _read_when_rung(self) -> None:
+        while True:
+            await self._rung.wait()
+            self._rung.clear()
+            news = await database_sync_to_async(self.news)(self.scope["user"])
+            if news is None:
+                await self.close(NOT_FOUND)
+                return
+            await self.send(text_data=news)
+            await asyncio.sleep(self.quiet_s)
+
+    def news(self, user: Viewer) -> str | None:
+        """Return the fragments that may have changed; None when the page is not theirs any more."""
+        return badge(user)
+
+
+def badge(user: Viewer) -> str:
+    """Return the queue's count, as every page shows it."""
+    context = {"id": "queue-badge", "count": queue.waiting_for(user), "oob": True}
+    return render_to_string("components/count.html", context)
+
+
+class RunListConsumer(PageConsumer):
+    """The list of runs."""
+
+    quiet_s = 1.0
+
+    def news(self, user: Viewer) -> str | None:
+        """Return the list as its filters keep it now."""
+        shown = run_list.content(user, query_of(self.sent))
+        return badge(user) + render_to_string("runs/list.html#arrived", shown)
+
+
+class QueueConsumer(PageConsumer):
+    """The queue."""
+
+    def news(self, user: Viewer) -> str | None:
+        """Return the queue as it stands now."""
+        shown = queue.content(user, query_of(self.sent))
+        return badge(user) + render_to_string("verification/queue.html#changes", shown)
+
+
+class RunConsumer(PageConsumer):
+    """One run: its timeline grows, its gates change."""
+
+    quiet_s = 0.1
+    run_pk: int = 0
+    cursor: Cursor | None = None
+
+    def groups_for(self, user: Viewer) -> list[str] | None:
+        """Return the run's group as well, if the run is visible."""
+        route = self.scope["url_route"]["kwargs"]
+        found = Run.objects.visible_to(user).filter(
+            host__slug=route["host"], run_id=route["run"]
+        )
+        self.run_pk = found.values_list("pk", flat=True).first() or 0
+        return [run_group(self.run_pk), *(super().groups_for(user) or [])] if self.run_pk else None
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Take the cursor of what the page has rendered, and catch up from there."""
+        await super().receive(text_data, bytes_data)
+        self.cursor = Cursor.of(self.sent or {})
+
+    def news(self, user: Viewer) -> str | None:
+        """Return the lines after the cursor and what they changed, read with today's rights."""
+        found = Run.objects.visible_to(user).select_related("host").filter(pk=self.run_pk).first()
+        if found is None:
+            return None
+        changes = run.changes(found, self.cursor) if self.cursor else None
+        if changes is None:
+            return badge(user)
+        self.cursor = changes["cursor"]
+        return badge(user) + render_to_string("runs/detail.html#changes", changes)
+
+
+class EscalationConsumer(PageConsumer):
+    """One escalation: who holds it, what became of the decision."""
+
+    quiet_s = 0.2
+
+    def groups_for(self, user: Viewer) -> list[str] | None:
+        """Return the group of the escalation's run as well, if it is visible."""
+        found = escalation.find(user, self.scope["url_route"]["kwargs"]["pk"])
+        if found is None:
+            return None
+        return [run_group(found.run_id), *(super().groups_for(user) or [])]
+
+    def news(self, user: Viewer) -> str | None:
+        """Return who holds it now and where the decision is."""
+        found = escalation.find(user, self.scope["url_route"]["kwargs"]["pk"])
+        if found is None:
+            return None
+        shown = escalation.changes(found, user, self.sent or {})
+        return badge(user) + render_to_string("verification/escalation.html#changes", shown)
+
+
+def query_of(sent: dict[str, Any] | None) -> dict[str, str]:
+    """Return the query string that the page was opened with, as a dictionary."""
+    return QueryDict(str((sent or {}).get("query", ""))[:2000]).dict()

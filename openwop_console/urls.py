@@ -1,0 +1,49 @@
+"""Every address of the Console."""
+
+from django.contrib import admin
+from django.contrib.auth import views as auth
+from django.contrib.auth.decorators import login_not_required
+from django.urls import include, path
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from openwop_console import frame, health
+from openwop_console.errors import api_not_found
+from openwop_console.pages import escalation, queue, run, run_list, sockets
+from runs.urls import urlpatterns as runs_api
+from verification.urls import urlpatterns as verification_api
+
+# Longer addresses first: a run id may hold anything, `/gates` included.
+api = [
+    *verification_api,
+    *runs_api,
+    path("openapi.json", login_not_required(SpectacularAPIView.as_view()), name="openapi"),
+    path("<path:rest>", login_not_required(api_not_found)),
+]
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="runs"), name="home"),
+    path("runs", run_list.view, name="runs"),
+    path("runs/<slug:host>/<run:run>/lines/<int:position>", run.line, name="line"),
+    path("runs/<slug:host>/<run:run>", run.view, name="run"),
+    path("queue", queue.view, name="queue"),
+    path("queue/next", queue.claim_next, name="claim-next"),
+    path("queue/<int:pk>", escalation.view, name="escalation"),
+    path("queue/<int:pk>/<str:move>", escalation.act, name="escalation-act"),
+    path("api/v1/", include((api, "api"))),
+    path("api/docs", SpectacularSwaggerView.as_view(url_name="api:openapi"), name="docs"),
+    path("login", frame.Login.as_view(), name="login"),
+    path("logout", auth.LogoutView.as_view(), name="logout"),
+    path("theme", frame.theme, name="theme"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("admin/", admin.site.urls),
+]
+
+sockets_urlpatterns = [
+    path("ws/", sockets.PageConsumer.as_asgi()),
+    path("ws/runs/", sockets.RunListConsumer.as_asgi()),
+    path("ws/runs/<slug:host>/<run:run>/", sockets.RunConsumer.as_asgi()),
+    path("ws/queue/", sockets.QueueConsumer.as_asgi()),
+    path("ws/queue/<int:pk>/", sockets.EscalationConsumer.as_asgi()),
+]

@@ -1,0 +1,120 @@
+"""Hosts and their keys: add, connect, rotate, revoke."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from runs.models import CapabilitySnapshot, Host, HostKey, Workspace
+from runs.sealing import seal
+
+ENVIRONMENT = "live"
+SCOPES = ("events:write", "runs:read", "gates:read", "consensus:write")
+
+
+@dataclass(frozen=True, slots=True)
+class AddedHost:
+    """What the host's own configuration needs. The key and the secret are shown this once."""
+
+    id: str
+    key: str
+    webhook_secret: str
+
+
+@transaction.atomic
+def add_host(
+    *,
+    name: str,
+    workspace: str,
+    capabilities: Mapping[str, Any] | None = None,
+    base_url: str = "",
+    api_key: str = "",
+) -> AddedHost:
+    """Add a host, and its workspace if that is new.
+
+    Args:
+        name: what people call it; its id is made from it.
+        workspace: slug of the tenant.
+        capabilities: its `/.well-known/openwop` document, if known.
+        base_url: where it answers, if it does.
+        api_key: what we present to it.
+    """
+    tenant, _ = Workspace.objects.get_or_create(
+        slug=slugify(workspace)[:64] or "default", defaults={"name": workspace}
+    )
+    secret = f"whsec_{secrets.token_urlsafe(32)}"
+    host = Host.objects.create(
+        workspace=tenant,
+        slug=_free_slug(name),
+        name=name,
+        base_url=base_url,
+        sealed_api_key=seal(api_key),
+        sealed_webhook_secret=seal(secret),
+    )
+    if capabilities is not None:
+        advertise(host=host, document=capabilities)
+    return AddedHost(id=host.slug, key=create_key(host=host), webhook_secret=secret)
+
+
+def _free_slug(name: str) -> str:
+    wanted = slugify(name)[:56] or "host"
+    taken = set(Host.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    candidates = (wanted if n == 1 else f"{wanted}-{n}" for n in range(1, len(taken) + 2))
+    return next(each for each in candidates if each not in taken)
+
+
+def create_key(
+    *, host: Host, scopes: Sequence[str] = SCOPES, expires_at: datetime | None = None
+) -> str:
+    """Return a new key of the host, `owc_<env>_<id>_<secret>`; only its hash is kept."""
+    key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32).replace("_", "-")
+    HostKey.objects.create(
+        host=host,
+        key_id=key_id,
+        digest=hashlib.sha256(secret.encode()).hexdigest(),
+        scopes=list(scopes),
+        expires_at=expires_at,
+    )
+    return f"owc_{ENVIRONMENT}_{key_id}_{secret}"
+
+
+def revoke_key(*, key_id: str) -> None:
+    """Stop a key at once. Raises HostKey.DoesNotExist."""
+    key = HostKey.objects.get(key_id=key_id)
+    key.revoked_at = key.revoked_at or timezone.now()
+    key.save(update_fields=["revoked_at"])
+
+
+def connect_host(
+    *,
+    host_id: str,
+    base_url: str,
+    api_key: str,
+    capabilities: Mapping[str, Any] | None = None,
+) -> None:
+    """Say where a host answers and what we present to it. Raises Host.DoesNotExist."""
+    host = Host.objects.get(slug=host_id)
+    host.base_url, host.sealed_api_key = base_url.rstrip("/"), seal(api_key)
+    host.save(update_fields=["base_url", "sealed_api_key"])
+    if capabilities is not None:
+        advertise(host=host, document=capabilities)
+
+
+@transaction.atomic
+def advertise(*, host: Host, document: Mapping[str, Any]) -> bool:
+    """Keep what a host advertises, from now on; true if it differs from what held before."""
+    now = timezone.now()
+    current = host.capabilities.select_for_update().filter(valid_to=None).first()
+    if current is not None:
+        if current.document == document:
+            return False
+        current.valid_to = now
+        current.save(update_fields=["valid_to"])
+    CapabilitySnapshot.objects.create(host=host, document=dict(document), valid_from=now)
+    return True

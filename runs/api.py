@@ -1,0 +1,108 @@
+"""The API of facts: send events, read runs. Each view translates and nothing more."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from runs.actions.ingest import ingest
+from runs.body import read_body
+from runs.limits import limits
+from runs.models import HostKey, Run
+from runs.queries.api import run_document, run_page, runs_page
+from runs.refusal import Refusal
+
+HOST = OpenApiParameter("host", str, description="Which host's run, where several have the id.")
+
+
+class EventsView(APIView):
+    """Where hosts send their events."""
+
+    parser_classes = ()  # the bytes are read strictly, by `runs.domain`
+
+    @extend_schema(
+        operation_id="sendEvents",
+        request={"application/json": OpenApiTypes.OBJECT, "application/x-ndjson": OpenApiTypes.STR},
+        responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT, 207: OpenApiTypes.OBJECT},
+    )
+    def post(self, request: Request) -> Response:
+        """Take one event, `{"events": […]}`, an array, or NDJSON. A 2xx means committed."""
+        key = request.auth if isinstance(request.auth, HostKey) else request.user
+        if not isinstance(key, HostKey):
+            raise NotAuthenticated
+        if "events:write" not in key.scopes:
+            raise Refusal(403, "forbidden", "This key may not write events.", {"reason": "scope"})
+        receipt = ingest(host=key.host, body=read_body(request))
+        return Response(receipt.body(), status=receipt.status)
+
+
+class RunsView(APIView):
+    """The runs that the caller sees."""
+
+    @extend_schema(operation_id="listRuns", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """List runs, newest activity first, in pages."""
+        return Response(runs_page(request.user, request.query_params))
+
+
+class RunView(APIView):
+    """One run."""
+
+    @extend_schema(operation_id="getRun", parameters=[HOST], responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, run: str) -> Response:
+        """Return what the run's log adds up to."""
+        return Response(run_document(find_run(request, run)))
+
+
+class RunEventsView(APIView):
+    """One run's events, as its host sent them."""
+
+    @extend_schema(
+        operation_id="listRunEvents",
+        parameters=[
+            HOST,
+            OpenApiParameter("after_sequence", int, description="Only events above it; -1: all."),
+            OpenApiParameter("limit", int, description="At most so many, 1 to 1000."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, run: str) -> Response:
+        """Return events in sequence order, in the shape of OpenWOP's poll answer."""
+        return Response(run_page(find_run(request, run), request.query_params))
+
+
+class LimitsView(APIView):
+    """What is too much."""
+
+    @extend_schema(operation_id="getLimits", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Return every limit with the setting that changes it."""
+        return Response({"limits": limits(settings)})
+
+
+def find_run(request: Request, run: str) -> Run:
+    """Return the run that an address names, as far as the caller may know of it.
+
+    Raises:
+        Http404: there is none for this caller.
+        Refusal: several hosts have a run of this id and `host` does not say which.
+    """
+    visible = Run.objects.visible_to(request.user).select_related("host").filter(run_id=run)
+    host = request.query_params.get("host")
+    found: list[Any] = list(visible.filter(host__slug=host) if host else visible[:2])
+    if not found:
+        raise Http404
+    if len(found) > 1:
+        raise Refusal(
+            400,
+            "validation_error",
+            "Several hosts have a run of this id; say which with ?host=.",
+            {"reason": "host_required", "pointer": "/host"},
+        )
+    run_row: Run = found[0]
+    return run_row

@@ -1,0 +1,36 @@
+"""Run ids as one segment of an address.
+
+Ids may hold any character, `/` among them. Each UTF-8 byte outside `A-Za-z0-9._-` travels as `~` and two
+upper-case hex digits, as OpenWOP v2 projects tenant-bound ids (`acme/r-1` as `acme~2Fr-1`).
+"""
+
+import re
+
+_KEPT = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+_BYTE = re.compile(rb"~([0-9A-Fa-f]{2})")
+
+
+class BadSegment(ValueError):
+    """A segment that no id projects to."""
+
+    def __str__(self) -> str:
+        return "A ~ in a run id must be followed by two hex digits that make UTF-8."
+
+
+def to_segment(run_id: str) -> str:
+    """Return the id as one path segment."""
+    return "".join(chr(b) if b in _KEPT else f"~{b:02X}" for b in run_id.encode())
+
+
+def from_segment(segment: str) -> str:
+    """Return the id that a segment stands for. Raises BadSegment.
+
+    Characters that need no projection, a decoded `%2F` among them, are taken as they are.
+    """
+    raw = segment.encode()
+    if b"~" in _BYTE.sub(b"", raw):
+        raise BadSegment
+    try:
+        return _BYTE.sub(lambda found: bytes([int(found[1], 16)]), raw).decode()
+    except UnicodeDecodeError as error:
+        raise BadSegment from error

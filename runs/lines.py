@@ -1,0 +1,78 @@
+"""Reads lines of logs the way rules want them: plain values, in order, few columns, no model objects."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.db import connection
+
+from runs.domain.log import LogLine, Mismatch, Origin
+from runs.models import Run
+
+_COLUMNS = (
+    "run_id, position, origin, sequence, event_id, type, payload, node_id, causation_id, "
+    "occurred_at, flags"
+)
+
+
+def signal_lines(runs: Collection[int], types: Collection[str]) -> dict[int, list[LogLine]]:
+    """Return the lines of some runs that are of certain types or were flagged a near miss.
+
+    Returns:
+        By run: host lines in sequence order, then console lines in position order.
+    """
+    return _read(
+        f"SELECT {_COLUMNS} FROM runs_event"  # noqa: S608  (constant text)
+        " WHERE run_id = ANY(%s) AND (type = ANY(%s) OR flags ? 'nearMissOf')"
+        " ORDER BY run_id, sequence NULLS LAST, position",
+        [list(runs), list(types)],
+        runs,
+    )
+
+
+def lines_after(run: Run, sequence: int) -> list[LogLine]:
+    """Return the host's lines above a sequence, in its order."""
+    return _read(
+        f"SELECT {_COLUMNS} FROM runs_event"  # noqa: S608  (constant text)
+        " WHERE run_id = %s AND origin = 'host' AND sequence > %s ORDER BY sequence",
+        [run.pk, sequence],
+        [run.pk],
+    )[run.pk]
+
+
+def _read(sql: str, parameters: list[Any], runs: Iterable[int]) -> dict[int, list[LogLine]]:
+    lines: dict[int, list[LogLine]] = {run: [] for run in runs}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        for row in cursor.fetchall():
+            lines[row[0]].append(_line(*row[1:]))
+    return lines
+
+
+def _line(
+    position: int,
+    origin: str,
+    sequence: int | None,
+    event_id: str,
+    type_: str,
+    payload: str | None,
+    node_id: str | None,
+    causation_id: str | None,
+    occurred_at: datetime,
+    flags: str,
+) -> LogLine:
+    noticed = orjson.loads(flags) if flags != "{}" else {}
+    return LogLine(
+        position=position,
+        origin=Origin(origin),
+        sequence=sequence,
+        event_id=event_id,
+        type=type_,
+        payload=None if payload is None else orjson.loads(payload),
+        node_id=node_id,
+        causation_id=causation_id,
+        timestamp=occurred_at,
+        mismatches=tuple(Mismatch(*pair) for pair in noticed.get("mismatches", ())),
+        near_miss_of=noticed.get("nearMissOf"),
+    )

@@ -1,0 +1,22 @@
+"""The tables of facts."""
+
+from runs.models.event import Event, Gap, Refusal
+from runs.models.host import CapabilitySnapshot, Host, HostKey
+from runs.models.run import Run
+from runs.models.viewer import Viewer, workspaces_of
+from runs.models.workspace import Membership, Role, Workspace
+
+__all__ = [
+    "CapabilitySnapshot",
+    "Event",
+    "Gap",
+    "Host",
+    "HostKey",
+    "Membership",
+    "Refusal",
+    "Role",
+    "Run",
+    "Viewer",
+    "Workspace",
+    "workspaces_of",
+]

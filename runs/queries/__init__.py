@@ -1,0 +1,1 @@
+"""Page-shaped reads. Each starts from what the viewer may see."""

@@ -1,0 +1,97 @@
+"""The API's answers about runs, in the shapes that OpenWOP clients know."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from runs.models import Event, Gap, Run, Viewer
+from runs.queries.run_list import PAGE, Filters, below, key_of, narrow
+
+MOST_EVENTS = 1000
+_DEFAULT_EVENTS = 200
+
+
+def runs_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return `{runs, next}`: one page of the runs that the viewer sees."""
+    filters = Filters.of(query)
+    size = _number(query.get("limit"), PAGE, 1, 200)
+    runs = narrow(Run.objects.visible_to(viewer), filters).select_related("host")
+    cursor = query.get("cursor", "")
+    found = list(below(runs.order_by("-last_event_at", "-pk"), cursor)[: size + 1])
+    return {
+        "runs": [run_document(run, gaps=False) for run in found[:size]],
+        "next": key_of(found[size - 1]) if len(found) > size else None,
+    }
+
+
+def run_document(run: Run, *, gaps: bool = True) -> dict[str, Any]:
+    """Return one run: what its log adds up to, and what judgements say of it."""
+    document = {
+        "runId": run.run_id,
+        "host": run.host.slug,
+        "workflowId": run.workflow_id or None,
+        "parentRunId": run.parent_run_id or None,
+        "status": run.status,
+        "outcome": run.outcome or None,
+        "held": run.held,
+        "holdReasons": run.hold_reasons,
+        "isTerminal": run.is_terminal,
+        "startedAt": _instant(run.started_at),
+        "endedAt": _instant(run.ended_at),
+        "lastEventAt": _instant(run.last_event_at),
+        "events": run.event_count,
+        "lastSequence": -1 if run.last_sequence is None else run.last_sequence,
+        "lastPosition": run.last_position,
+        "standing": run.standing or None,
+        "openEscalations": run.open_escalations,
+    }
+    if gaps:
+        missing = Gap.objects.filter(run=run).order_by("first").values_list("first", "last")
+        document["missing"] = [list(each) for each in missing]
+    return document
+
+
+def run_page(run: Run, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return `{runId, events, lastSequence, status, isTerminal}`.
+
+    Source: OpenWOP v2 poll response; `after_sequence` is exclusive, -1 means from the start.
+    """
+    above = _number(query.get("after_sequence"), -1, -1, 2**53)
+    limit = _number(query.get("limit"), _DEFAULT_EVENTS, 1, MOST_EVENTS)
+    rows = Event.objects.filter(run=run, origin="host", sequence__gt=above).order_by("sequence")
+    events = [event_document(run, event) for event in rows[:limit]]
+    return {
+        "runId": run.run_id,
+        "events": events,
+        "lastSequence": events[-1]["sequence"] if events else above,
+        "status": run.status,
+        "isTerminal": run.is_terminal,
+    }
+
+
+def event_document(run: Run, event: Event) -> dict[str, Any]:
+    """Return a host's event as it was sent: its own name for the type, its own extra keys."""
+    document = {
+        **event.extra,
+        "eventId": event.event_id,
+        "runId": run.run_id,
+        "type": event.wire_type,
+        "payload": event.payload,
+        "timestamp": _instant(event.occurred_at),
+        "sequence": event.sequence,
+    }
+    if event.node_id is not None:
+        document["nodeId"] = event.node_id
+    if event.causation_id is not None:
+        document["causationId"] = event.causation_id
+    return document
+
+
+def _number(text: str | None, default: int, least: int, most: int) -> int:
+    try:
+        return min(max(int(text), least), most) if text else default
+    except ValueError:
+        return default
+
+
+def _instant(moment: Any) -> str | None:
+    return moment.isoformat().replace("+00:00", "Z") if moment else None

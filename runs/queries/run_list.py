@@ -1,0 +1,156 @@
+"""The list of runs: filters, counts and keyset pages, each one query on one table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q
+from django.utils.dateparse import parse_datetime
+
+from runs.models import Event, Host, Run, Viewer
+from runs.models.run import RunQuerySet
+
+PAGE = 50
+
+LIVE_STATUSES = ("pending", "running", "cancelling")
+WAITING_STATUSES = ("waiting-approval", "waiting-input", "waiting-external", "paused")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the address of the page asks for. Unknown values match nothing rather than everything."""
+
+    tile: str = ""
+    status: str = ""
+    outcome: str = ""
+    host: str = ""
+    standing: str = ""
+    q: str = ""
+    before: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Filters":
+        """Read them from a query string."""
+        names = ("tile", "status", "outcome", "host", "standing", "q", "before")
+        return cls(**{name: query.get(name, "").strip()[:300] for name in names})
+
+    @property
+    def active(self) -> dict[str, str]:
+        """Return the filters that are set, by name."""
+        names = ("tile", "status", "outcome", "host", "standing", "q")
+        return {name: getattr(self, name) for name in names if getattr(self, name)}
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A count that is also a filter."""
+
+    key: str
+    label: str
+    count: int
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of the list."""
+
+    runs: Sequence[Run]
+    next: str
+    """Value of `before` for the next page; empty on the last one."""
+    tiles: Sequence[Tile]
+    hosts: Sequence[str]
+    total: int
+    filters: Filters = field(default_factory=Filters)
+
+
+def _stalled(stalled_before: datetime) -> Q:
+    return Q(status__in=LIVE_STATUSES, last_event_at__lt=stalled_before)
+
+
+def _tiles(stalled_before: datetime) -> dict[str, tuple[str, Q]]:
+    """Return the tiles: label and condition by key, in the order of the page."""
+    return {
+        "running": ("Running", Q(status__in=LIVE_STATUSES, last_event_at__gte=stalled_before)),
+        "waiting": ("Waiting", Q(status__in=WAITING_STATUSES)),
+        "review": ("Needs a person", Q(open_escalations__gt=0)),
+        "blocked": ("Blocked", Q(standing__in=("blocked", "unknown")) | Q(held=True)),
+        "violated": ("Gate violated", Q(worst_finding="violation")),
+        "gave_up": ("Gave up", Q(outcome="gave_up")),
+        "goal_met": (
+            "Goal met",
+            Q(outcome="goal_met", held=False) & ~Q(worst_finding="violation"),
+        ),
+        "failed": ("Failed", Q(outcome="failed")),
+        "stalled": ("Stalled", _stalled(stalled_before)),
+    }
+
+
+def run_list(viewer: Viewer, filters: Filters, *, now: datetime, stalled_after_s: int) -> Page:
+    """Return the newest runs that the viewer sees and the filters keep."""
+    stalled_before = now - timedelta(seconds=stalled_after_s)
+    visible = Run.objects.visible_to(viewer)
+    tiles = _tiles(stalled_before)
+    counts = visible.aggregate(
+        total=Count("pk"), **{key: Count("pk", filter=rule) for key, (_, rule) in tiles.items()}
+    )
+    found = narrow(visible, filters, tiles)
+    newest = found.select_related("host").order_by("-last_event_at", "-pk")
+    runs = list(below(newest, filters.before)[: PAGE + 1])
+    shown = runs[:PAGE]
+    return Page(
+        runs=shown,
+        next=key_of(shown[-1]) if len(runs) > PAGE else "",
+        tiles=[
+            Tile(key, label, counts[key], filters.tile == key)
+            for key, (label, _) in tiles.items()
+        ],
+        hosts=list(
+            Host.objects.filter(runs__in=visible).distinct().values_list("slug", flat=True)[:100]
+        ),
+        total=counts["total"],
+        filters=filters,
+    )
+
+
+def narrow(
+    runs: RunQuerySet, filters: Filters, tiles: Mapping[str, tuple[str, Q]] | None = None
+) -> RunQuerySet:
+    """Keep the runs that the filters name; an unknown tile keeps none."""
+    if filters.tile:
+        known = (tiles or {}).get(filters.tile)
+        runs = runs.filter(known[1]) if known else runs.none()
+    for name, lookup in (
+        ("status", "status"), ("outcome", "outcome"), ("host", "host__slug"),
+        ("standing", "standing"),
+    ):  # fmt: skip
+        value = getattr(filters, name)
+        if value:
+            runs = runs.filter(**{lookup: value})
+    return runs.filter(_says(filters.q)) if filters.q else runs
+
+
+def _says(text: str) -> Q:
+    """Match any id that a person may paste: a run, a workflow, an event, a target."""
+    return (
+        Q(run_id__startswith=text)
+        | Q(workflow_id__icontains=text)
+        | Q(host__slug=text)
+        | Q(pk__in=Event.objects.filter(event_id=text).values("run"))
+    )
+
+
+def key_of(run: Run) -> str:
+    """Return the keyset that the page below this run starts at."""
+    return f"{run.last_event_at.isoformat() if run.last_event_at else ''}|{run.pk}"
+
+
+def below(runs: RunQuerySet, key: str) -> RunQuerySet:
+    """Keep the runs below a keyset; an unreadable one keeps all."""
+    at, _, pk = key.partition("|")
+    moment = parse_datetime(at) if at else None
+    if moment is None or not pk.isdigit():
+        return runs
+    return runs.filter(
+        Q(last_event_at__lt=moment) | Q(last_event_at=moment, pk__lt=int(pk))
+    )

@@ -1,0 +1,24 @@
+"""Rings workers. A message carries ids and says "look again"; if it is lost, the sweep rings again."""
+
+import logging
+from functools import partial
+
+from celery import current_app
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+logger = logging.getLogger(__name__)
+
+DELIVER = "verification.tasks.deliver"
+
+
+def ring(task: str, *ids: int) -> None:
+    """Ask a worker to run a task, once the transaction under way has committed."""
+    transaction.on_commit(partial(_send, task, ids))
+
+
+def _send(task: str, ids: tuple[int, ...]) -> None:
+    try:
+        current_app.send_task(task, args=list(ids))
+    except (OperationalError, OSError) as error:
+        logger.warning("%s not rung: %s", task, type(error).__name__)

@@ -1,0 +1,1 @@
+"""Page-shaped reads of judgements. Each starts from what the viewer may see."""

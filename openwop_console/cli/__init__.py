@@ -1,0 +1,44 @@
+"""The `openwop-console` command. Each subcommand is imported only when it is called."""
+
+from importlib import import_module
+
+import click
+
+COMMANDS = {
+    "serve": ("openwop_console.cli.serve", "Start everything on this machine; Ctrl-C stops it."),
+    "worker": ("openwop_console.cli.worker", "Run one Celery worker in the foreground."),
+    "migrate": ("openwop_console.cli.migrate", "Apply pending database migrations."),
+    "doctor": ("openwop_console.cli.doctor", "Check that everything is well, and say what to do."),
+    "demo": ("openwop_console.cli.demo", "Play a few minutes of real work into a Console."),
+    "ingest": ("openwop_console.cli.ingest", "Send a JSONL file of run events."),
+    "hosts": ("openwop_console.cli.hosts", "Add and list hosts."),
+    "keys": ("openwop_console.cli.keys", "Create, list, rotate and revoke host keys."),
+}
+
+
+class _Later(click.Group):
+    """A group whose subcommands live in modules that are imported when needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name][0]).command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.group(cls=_Later, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="openwop-console")
+def main() -> None:
+    """See what agents did, what was checked, and who decided.
+
+    Commands talk to the Console that runs on DATA_DIR (default: ./var of this project), or to the
+    servers that DATABASE_URL and REDIS_URL name.
+    """

@@ -1,0 +1,77 @@
+"""Finds the servers of a Console, so that a command works on what is running.
+
+What the environment names wins. Otherwise the folder's `console.json` says where the servers of the
+running Console answer and `secrets.json` holds its keys.
+"""
+
+import os
+
+import click
+
+from openwop_console.environment import text
+from openwop_console.supervisor.folder import Folder, read_json
+
+
+class NothingRuns(click.ClickException):
+    """No Console serves the folder, and no DATABASE_URL names another database."""
+
+    def __init__(self, folder: Folder) -> None:
+        super().__init__(
+            f"No Console runs on {folder.path}. Start it with `make run`, name its folder with "
+            f"--data-dir, or set DATABASE_URL and REDIS_URL."
+        )
+
+
+def adopt(folder: Folder) -> None:
+    """Set up Django on the servers of a Console.
+
+    Raises:
+        NothingRuns: there is none.
+    """
+    point_at(folder)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openwop_console.settings")
+    import django
+
+    django.setup()
+
+
+def point_at(folder: Folder) -> None:
+    """Put into the environment, where it is silent, what the running Console of a folder uses.
+
+    Raises:
+        NothingRuns: there is none, and no DATABASE_URL.
+    """
+    if text("DATABASE_URL"):
+        _offer(folder, {"REDIS_URL": "redisUrl"} if folder.holder() else {})
+        return
+    if folder.holder() is None:
+        raise NothingRuns(folder)
+    _offer(folder, {"DATABASE_URL": "databaseUrl", "REDIS_URL": "redisUrl"})
+    if not text("DATABASE_URL"):
+        raise click.ClickException(f"The Console on {folder.path} is still starting. Try again.")
+
+
+def card(folder: Folder) -> dict[str, object]:
+    """Return what `console.json` says of the running Console.
+
+    Raises:
+        NothingRuns: there is none.
+    """
+    if folder.holder() is None:
+        raise NothingRuns(folder)
+    return read_json(folder.console_file)
+
+
+def _offer(folder: Folder, from_card: dict[str, str]) -> None:
+    """Fill in what the environment leaves open."""
+    found = read_json(folder.console_file)
+    keys = read_json(folder.secrets_file)
+    offered = {name: found.get(field) for name, field in from_card.items()} | {
+        "SECRET_KEY": keys.get("secretKey"),
+        "OPENWOP_CONSOLE_ENCRYPTION_KEY": keys.get("encryptionKey"),
+        "OPENWOP_CONSOLE_URL": found.get("url"),
+    }
+    for name, value in offered.items():
+        if value and not text(name):
+            os.environ[name] = str(value)
+    os.environ["DATA_DIR"] = str(folder.path)

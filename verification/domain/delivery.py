@@ -51,6 +51,8 @@ TRANSITIONS: Mapping[State, frozenset[State]] = MappingProxyType(
 """What can follow what; the arrows back to waiting are a person's redrive."""
 
 UNSETTLED = frozenset({State.WAITING, State.SENDING})
+ARRIVED = frozenset({State.DELIVERED, State.ACCEPTED})
+"""The only states in which a decision may be called delivered."""
 
 SCHEDULE = (
     timedelta(seconds=5),

@@ -128,6 +128,8 @@ def _kind(line: LogLine) -> EffectKind:
     payload = payload_of(line)
     if line.type == "approval.granted" and _is_short(payload.get("quorumProgress")):
         return EffectKind.VOTED
+    if payload.get("action") == "ask":
+        return EffectKind.REPLIED  # a side channel: the pause stays open
     if "timeout" in (payload.get("action"), payload.get("reason")):
         return EffectKind.OVERTAKEN
     return _KINDS[line.type]

@@ -90,6 +90,7 @@ _UNANSWERED: Mapping[str, str] = MappingProxyType(
         "refused": "Nothing listens at the host's address.",
         "tls": "The host's certificate could not be verified.",
         "name": "The host's name could not be resolved.",
+        "slow": "The host could not be reached in time.",
     }
 )
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
 from rest_framework.exceptions import NotAuthenticated
@@ -12,7 +11,7 @@ from rest_framework.views import APIView
 
 from runs.actions.ingest import ingest
 from runs.body import read_body
-from runs.limits import limits
+from runs.limits import limits_document
 from runs.models import HostKey, Run
 from runs.queries.api import run_document, run_page, runs_page
 from runs.refusal import Refusal
@@ -82,7 +81,7 @@ class LimitsView(APIView):
     @extend_schema(operation_id="getLimits", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Return every limit with the setting that changes it."""
-        return Response({"limits": limits(settings)})
+        return Response(limits_document())
 
 
 def find_run(request: Request, run: str) -> Run:

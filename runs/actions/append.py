@@ -23,7 +23,7 @@ from runs.domain.intake import Conflict, Held, Intake, sort_out
 from runs.domain.log import Envelope, LogLine, Origin
 from runs.domain.projection import SIGNAL_TYPES, project
 from runs.lines import signal_lines
-from runs.models import Gap, Host, Run
+from runs.models import Event, Gap, Host, Run
 from runs.signals import Appended, events_appended
 
 logger = logging.getLogger(__name__)
@@ -135,10 +135,10 @@ def _held(runs: Iterable[Run], batches: Mapping[str, Batch]) -> dict[int, list[H
     """Return the held events that share an id or a sequence with what arrives, by run."""
     held: dict[int, list[Held]] = defaultdict(list)
     arriving = [
-        (run.pk, event_id, sequence)
+        (run.pk, envelope.event_id, envelope.sequence)
         for run in runs
         if run.last_position
-        for event_id, sequence in _claims(batches[run.run_id])
+        for _, envelope in batches[run.run_id].envelopes
     ]
     if arriving:
         with connection.cursor() as cursor:
@@ -148,28 +148,26 @@ def _held(runs: Iterable[Run], batches: Mapping[str, Batch]) -> dict[int, list[H
     return held
 
 
-def _claims(batch: Batch) -> Iterable[tuple[str, int | None]]:
-    for _, envelope in batch.envelopes:
-        yield envelope.event_id, envelope.sequence
-    for refused in batch.turned_away:
-        yield _marker_id("refused", refused), None
-
-
 def _sort(run: Run, batch: Batch, held: Sequence[Held], now: datetime) -> _Addition:
     """Decide what is new and write down, without content, what is not taken."""
     intake = sort_out(batch.envelopes, held)
     newest = -1 if run.last_sequence is None else run.last_sequence
     new = [line_of(each, is_late=each.sequence < newest) for each in intake.new]
-    known = {each.event_id for each in held}
-    markers = {
-        line.event_id: line
-        for line in (
-            *(_refused_marker(each, now) for each in batch.turned_away),
-            *(_conflict_marker(each, now) for each in intake.conflicts),
-        )
-        if line.event_id not in known
-    }
-    return _Addition(run, not run.last_position, intake, [*new, *markers.values()])
+    markers = [
+        *(_refused_marker(each, now) for each in batch.turned_away),
+        *(_conflict_marker(each, now) for each in intake.conflicts),
+    ]
+    return _Addition(run, not run.last_position, intake, [*new, *_unheld(run, markers)])
+
+
+def _unheld(run: Run, markers: Sequence[NewLine]) -> list[NewLine]:
+    """Return the markers that the run does not have yet, each once: a repeat adds no line."""
+    wanted = {marker.event_id: marker for marker in markers}
+    if wanted:
+        held = Event.objects.filter(run=run, event_id__in=wanted)
+        for event_id in held.values_list("event_id", flat=True):
+            del wanted[event_id]
+    return list(wanted.values())
 
 
 def _refused_marker(refused: TurnedAway, now: datetime) -> NewLine:

@@ -252,3 +252,14 @@ def _row(
             "line", args=[run.host.slug, run.run_id, event.position]
         ),
     )
+
+
+def between(run: Run, position: int, around: int) -> list[Row]:
+    """Return a line with some lines above and below it; none when the run has no such line."""
+    anchor = _events(run).filter(position=position).first()
+    if anchor is None:
+        return []
+    above = Q(place__lt=anchor.place) | Q(place=anchor.place, position__lte=position)
+    upper = list(_events(run).filter(above).order_by("-place", "-position")[: around + 1])
+    lower = list(_events(run).exclude(above).order_by("place", "position")[:around])
+    return _rows(run, [*reversed(upper), *lower])

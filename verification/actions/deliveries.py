@@ -30,7 +30,7 @@ from verification.domain.delivery import (
     after,
     after_read_back,
 )
-from verification.domain.effect import EffectKind, Suspension, proof
+from verification.domain.effect import Effect, EffectKind, Suspension, proof
 from verification.domain.frozen import FrozenBody
 from verification.domain.readback import ReadBack, compare
 from verification.host import HostClient
@@ -160,32 +160,28 @@ def _line(delivery: Delivery, now: datetime) -> NewLine:
 
 
 def watch_for_effects(*, run: Run, now: datetime) -> None:
-    """Note for each decision on a locked run whether the host's own log shows that it took effect."""
-    waiting = Delivery.objects.filter(run=run, effect_position=None).exclude(
-        state=State.SUPERSEDED
-    )
+    """Note for each decision on a locked run what the host's own log shows of it."""
+    waiting = Delivery.objects.filter(run=run, effect_position=None)
     for found in waiting.select_related("resolution__escalation"):
         suspension = suspension_of(found.resolution.escalation)
         effect = proof(lines_after(run, suspension.sequence), suspension)
-        if effect is None or effect.kind is EffectKind.OVERTAKEN:
-            continue
-        if found.state in UNSETTLED and effect.kind is not EffectKind.RESUMED:
-            continue
-        found.effect_position, found.effect_at = effect.line.position, now
-        found.save(update_fields=["effect_position", "effect_at"])
-        note(
-            run=run,
-            lines=[
-                console_line(
-                    event_id=f"console:delivery:{found.pk}:effect",
-                    type="console.delivery.took_effect",
-                    at=now,
-                    payload={"delivery": found.pk, "sequence": effect.line.sequence},
-                    caused_by=effect.line.event_id,
-                )
-            ],
-            now=now,
-        )
+        if effect is not None and (found.attempts or effect.kind is EffectKind.OVERTAKEN):
+            _note_effect(found, run, effect, now)
+
+
+def _note_effect(found: Delivery, run: Run, effect: Effect, now: datetime) -> None:
+    found.effect_position, found.effect_at = effect.line.position, now
+    found.effect_kind = effect.kind.value
+    found.save(update_fields=["effect_position", "effect_at", "effect_kind"])
+    took = "overtaken" if effect.kind is EffectKind.OVERTAKEN else "took_effect"
+    line = console_line(
+        event_id=f"console:delivery:{found.pk}:effect",
+        type=f"console.delivery.{took}",
+        at=now,
+        payload={"delivery": found.pk, "sequence": effect.line.sequence},
+        caused_by=effect.line.event_id,
+    )
+    note(run=run, lines=[line], now=now)
 
 
 def suspension_of(escalation: Escalation) -> Suspension:

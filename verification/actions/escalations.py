@@ -22,13 +22,13 @@ from verification.actions.audit import actor_of, record
 from verification.actions.content import keep
 from verification.actions.judge import judge
 from verification.domain import lifecycle, resume
-from verification.domain.decisions import LEAVES_OPEN, Decision
+from verification.domain.choices import Choice, check_chosen, choices
+from verification.domain.decisions import Decision
 from verification.domain.delivery import State as DeliveryState
 from verification.domain.freshness import View
 from verification.domain.frozen import FrozenBody, resume_body
-from verification.domain.interrupt_request import Interrupt, read_interrupt
+from verification.domain.interrupt_request import InterruptRequest, read_interrupt
 from verification.domain.lifecycle import Move, Person, Situation, State
-from verification.domain.refusals import NoSuchMove
 from verification.domain.resume import Decided
 from verification.models import Delivery, Escalation, Gate, Resolution, Verdict
 
@@ -160,9 +160,9 @@ def resolve(
     lifecycle.check_may_resolve(
         situation_of(found), person, decision.action, seen, view_of(found), now, rules()
     )
-    if decision.action in LEAVES_OPEN:
-        raise NoSuchMove(found.state, decision.action)
-    outcome = resume.resume_for(Decided(decision, now, opaque_id(by)), interrupt_of(found))
+    interrupt = interrupt_of(found)
+    check_chosen(choices_of(found, interrupt), decision)
+    outcome = resume.resume_for(Decided(decision, now, opaque_id(by)), interrupt)
     resolution = _record(found, decision, seen, by, now)
     _tell(run, found, "resolved", now, by=by, action=decision.action.value)
     if isinstance(outcome, resume.Resume):
@@ -172,12 +172,21 @@ def resolve(
     return resolution
 
 
+def choices_of(
+    escalation: Escalation, interrupt: InterruptRequest | None
+) -> tuple[Choice, ...]:
+    """Return what a person can decide about an escalation, the most cautious first."""
+    gate = Gate.objects.filter(run=escalation.run_id, target=escalation.target).first()
+    offered = choices(escalation.reasons, gate.state if gate else None, interrupt)
+    return tuple(choice for choice in offered if not choice.leaves_open)
+
+
 def opaque_id(user: User) -> str:
     """Return the id by which hosts know who decided: the same each time, and no personal data."""
     return str(uuid.uuid5(uuid.UUID(settings.CONSOLE_UUID), f"person:{user.pk}"))
 
 
-def interrupt_of(escalation: Escalation) -> Interrupt | None:
+def interrupt_of(escalation: Escalation) -> InterruptRequest | None:
     """Return the host's pause that an escalation is tied to, read from the lines about it."""
     pause = escalation.interrupt
     if pause is None:

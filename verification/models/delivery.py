@@ -38,6 +38,7 @@ class Delivery(models.Model):
     effect_position = models.BigIntegerField(
         null=True, help_text="The host's own line that proves the decision took effect."
     )
+    effect_kind = models.CharField(max_length=16, blank=True, default="")
     effect_at = models.DateTimeField(null=True)
 
     class Meta:

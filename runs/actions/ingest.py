@@ -1,0 +1,187 @@
+"""Ingest: a host's bytes in, committed events out. One function for every door.
+
+Only what makes the whole body unreadable refuses all of it; each event is otherwise taken or refused
+by itself. A receipt with a 2xx means that what it counts as accepted is committed.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from runs.actions.append import Batch, Outcome, TurnedAway, append
+from runs.domain.answers import message_of
+from runs.domain.batch import events_of, form_of, unpacked
+from runs.domain.envelope import EnvelopeRefused, read
+from runs.domain.intake import Conflict
+from runs.domain.limits import Limits
+from runs.domain.refusals import BodyRefused, Refused
+from runs.limits import LIMIT_BEHIND, limits
+from runs.models import Host
+from runs.refusal import Refusal
+
+_STATUS = {
+    "payload_too_large": 413,
+    "unsupported_media_type": 415,
+    "version_conflict": 409,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What was sent, unread, with what its headers say of it."""
+
+    raw: bytes
+    content_type: str
+    content_encoding: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a request."""
+
+    accepted: int
+    duplicates: int
+    rejected: Sequence[dict[str, Any]] = field(default_factory=list)
+    runs: Sequence[dict[str, Any]] = field(default_factory=list)
+    is_single: bool = False
+
+    @property
+    def status(self) -> int:
+        """Return the HTTP status: 201 or 200 for one event, 200 or 207 for a batch."""
+        if self.rejected:
+            return 207
+        return 201 if self.is_single and self.accepted else 200
+
+    def body(self) -> dict[str, Any]:
+        """Return the answer as it travels."""
+        return {
+            "accepted": self.accepted,
+            "duplicates": self.duplicates,
+            "rejected": list(self.rejected),
+            "runs": list(self.runs),
+        }
+
+
+def ingest(*, host: Host, body: Body, now: datetime | None = None) -> Receipt:
+    """Take what a host sends.
+
+    Args:
+        host: whose key it was sent with.
+        body: one event, `{"events": […]}`, an array, or NDJSON; perhaps gzip.
+        now: our clock; tests give it.
+
+    Raises:
+        Refusal: nothing of it can be taken: 400, 409, 413 or 415.
+    """
+    now = now or timezone.now()
+    allowed = limits()
+    try:
+        form = form_of(body.content_type)
+        events = events_of(unpacked(body.raw, body.content_encoding, allowed), form, allowed)
+    except BodyRefused as refused:
+        count_refusals(host, [refused.reason], now)
+        raise _refusal(refused.error, refused.reason, refused.pointer) from None
+    batches, rejected = _sort_by_run(events.items, allowed, now)
+    outcome = append(host=host, batches=batches, now=now) if batches else Outcome(0, 0, (), ())
+    turned = sorted(
+        [*rejected, *(_conflicted(each) for each in outcome.conflicts)],
+        key=lambda item: item["index"],
+    )
+    if turned:
+        count_refusals(host, [item["details"]["reason"] for item in turned], now)
+    if turned and not outcome.accepted and not outcome.duplicates:
+        first = turned[0]
+        details = first["details"]
+        extra = {} if events.is_single else {"rejected": turned}
+        raise _refusal(first["error"], details["reason"], details["pointer"], **extra)
+    return Receipt(
+        accepted=outcome.accepted,
+        duplicates=outcome.duplicates,
+        rejected=turned,
+        runs=[
+            {
+                "runId": run.run_id,
+                "lastSequence": -1 if run.last_sequence is None else run.last_sequence,
+                "lastPosition": run.last_position,
+            }
+            for run in outcome.runs
+            if batches[run.run_id].envelopes
+        ],
+        is_single=events.is_single,
+    )
+
+
+def _sort_by_run(
+    items: Sequence[tuple[int, object | Refused]], allowed: Limits, now: datetime
+) -> tuple[dict[str, Batch], list[dict[str, Any]]]:
+    """Read each event and put it to its run; what is refused is listed, and marked if it matters."""
+    batches: dict[str, Batch] = defaultdict(Batch)
+    rejected = []
+    for index, item in items:
+        refused = item if isinstance(item, Refused) else None
+        if refused is None:
+            try:
+                envelope = read(item, now=now, limits=allowed)
+                batches[envelope.run_id].envelopes.append((index, envelope))
+                continue
+            except EnvelopeRefused as error:
+                refused = error.refused
+        rejected.append(_rejected(index, refused))
+        if refused.holds and refused.run_id:
+            batches[refused.run_id].turned_away.append(
+                TurnedAway(
+                    refused.event_id or "", refused.sequence, refused.reason, refused.pointer
+                )
+            )
+    return dict(batches), rejected
+
+
+def _rejected(index: int, refused: Refused) -> dict[str, Any]:
+    return {
+        "index": index,
+        "eventId": refused.event_id,
+        "error": refused.error,
+        "message": message_of(refused.reason),
+        "details": {"reason": refused.reason, "pointer": refused.pointer},
+    }
+
+
+def _conflicted(conflict: Conflict) -> dict[str, Any]:
+    same_id = conflict.arrived.event_id == conflict.held.event_id
+    refused = Refused(
+        error="version_conflict",
+        reason="event_conflict" if same_id else "sequence_conflict",
+        pointer="/eventId" if same_id else "/sequence",
+        event_id=conflict.arrived.event_id,
+    )
+    return _rejected(conflict.index, refused)
+
+
+def _refusal(error: str, reason: str, pointer: str, **extra: Any) -> Refusal:
+    details: dict[str, Any] = {"reason": reason, "pointer": pointer, **extra}
+    if reason in LIMIT_BEHIND:
+        name, setting = LIMIT_BEHIND[reason]
+        details |= {"limit": getattr(limits(), name), "setting": setting}
+    return Refusal(_STATUS.get(error, 400), error, message_of(reason), details)
+
+
+_COUNT = """
+    INSERT INTO runs_refusal (host_id, day, reason, count)
+    SELECT %s, %s, * FROM unnest(%s::text[], %s::bigint[])
+    ON CONFLICT ON CONSTRAINT refusals_are_counted_once_a_day_and_reason
+    DO UPDATE SET count = runs_refusal.count + EXCLUDED.count
+"""
+
+
+def count_refusals(host: Host, reasons: Sequence[str], now: datetime) -> None:
+    """Count refused events of a host by reason: every one is visible, none is kept."""
+    counted = sorted(Counter(reasons).items())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _COUNT, [host.pk, now.date(), [r for r, _ in counted], [n for _, n in counted]]
+        )

@@ -1,0 +1,280 @@
+"""The host's pauses: when each opened, what it asks for, and what closed it.
+
+Most hosts emit no `interrupt.*` event at all: a pause opens with `node.suspended` and closes with
+whatever the host says first about going on. Hosts also announce one pause twice. Both are settled
+here, by sequence only, so that the status of a run and the requests for a person agree on what is
+open. Source: OpenWOP interrupt.md, suspend-request.schema.json; the shapes of five live hosts.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from runs.domain.log import LogLine
+from runs.domain.readers import agent_of, fields, node_of, text
+
+SUSPENDED = "node.suspended"
+RUN_RESUMED = "run.resumed"
+RUN_PAUSED = "run.paused"
+ENDING_TYPES = frozenset({"run.completed", "run.failed", "run.cancelled", "run.dead_lettered"})
+
+_KIND_BY_TYPE: Mapping[str, str | None] = MappingProxyType(
+    {
+        SUSPENDED: None,
+        "interrupt.requested": None,
+        "approval.requested": "approval",
+        "clarification.requested": "clarification",
+        "conversation.opened": "conversation",
+    }
+)
+OPENING_TYPES = frozenset(_KIND_BY_TYPE)
+CLOSING_TYPES = frozenset(
+    {
+        "node.resumed",
+        "node.suspend-failed",
+        "node.interrupt.resolved",
+        "interrupt.resolved",
+        "approval.received",
+        "clarification.resolved",
+        "conversation.closed",
+    }
+)
+SIGNAL_TYPES = OPENING_TYPES | CLOSING_TYPES | ENDING_TYPES | {RUN_RESUMED, RUN_PAUSED}
+
+LOW_CONFIDENCE = "low-confidence"
+_REFUSALS = frozenset({"reject", "rejected", "decline", "declined", "deny", "denied", "timeout"})
+
+
+class Closed(StrEnum):
+    """Why an interrupt is no longer open."""
+
+    ANSWERED = "answered"
+    RUN_ENDED = "run_ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """What one line says about a pause that opens."""
+
+    node_id: str | None
+    interrupt_id: str | None
+    conversation_id: str | None
+    kind: str | None
+    actions: tuple[str, ...]
+    agent_id: str | None
+    is_low_confidence: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the ids under which a later line may mean this pause."""
+        return tuple(each for each in (self.interrupt_id, self.conversation_id) if each)
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """One pause of the host, open or closed."""
+
+    node_id: str | None
+    interrupt_id: str | None
+    kind: str | None
+    actions: tuple[str, ...]
+    agent_id: str | None
+    is_low_confidence: bool
+    lines: tuple[LogLine, ...]
+    """The lines that opened it, in sequence order; hosts may announce one pause twice."""
+    closed: Closed | None = None
+    closed_by: LogLine | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether the host still waits."""
+        return self.closed is None
+
+    @property
+    def opened_at(self) -> int:
+        """Return the sequence of the line that opened it."""
+        return sequence_of(self.lines[0])
+
+    @property
+    def was_let_through(self) -> bool:
+        """Say whether somebody answered it with anything but a refusal."""
+        if self.closed is not Closed.ANSWERED or self.closed_by is None:
+            return False
+        return answer_action(self.closed_by) not in _REFUSALS
+
+
+@dataclass(slots=True)
+class _Pause:
+    """An interrupt while it is being folded."""
+
+    node_id: str | None
+    said: list[Suspension]
+    lines: list[LogLine]
+    closed: Closed | None = None
+    closed_by: LogLine | None = None
+
+    @property
+    def interrupt_id(self) -> str | None:
+        return next((each.interrupt_id for each in self.said if each.interrupt_id), None)
+
+
+def sequence_of(line: LogLine) -> int:
+    """Return a host line's sequence; a line of the Console has none and stands before them all."""
+    return -1 if line.sequence is None else line.sequence
+
+
+def suspension_of(line: LogLine) -> Suspension | None:
+    """Return the pause that a line opens, or None when it opens none."""
+    if line.type not in _KIND_BY_TYPE:
+        return None
+    payload = fields(line.payload)
+    reason = text(payload.get("reason"))
+    return Suspension(
+        node_id=node_of(line),
+        interrupt_id=text(payload.get("interruptId")),
+        conversation_id=text(payload.get("conversationId")),
+        kind=_KIND_BY_TYPE[line.type] or text(payload.get("kind")) or _kind_by_reason(reason),
+        actions=_actions(payload),
+        agent_id=agent_of(line),
+        is_low_confidence=LOW_CONFIDENCE in (reason, payload.get("kind")),
+    )
+
+
+def answer_action(line: LogLine) -> str | None:
+    """Return the action that a closing line says was taken, if it says one."""
+    payload = fields(line.payload)
+    return text(payload.get("action")) or text(fields(payload.get("resumeValue")).get("action"))
+
+
+def interrupts(lines: Iterable[LogLine]) -> tuple[Interrupt, ...]:
+    """Return every interrupt of a run, in the order in which they opened.
+
+    Args:
+        lines: the host's lines in sequence order; at least those of `SIGNAL_TYPES`.
+    """
+    fold = _Fold()
+    for line in lines:
+        fold.take(line)
+    return tuple(_finished(pause) for pause in fold.pauses)
+
+
+class _Fold:
+    """Walks the log once and keeps what is open, by node and by the ids that a line may name."""
+
+    def __init__(self) -> None:
+        self.pauses: list[_Pause] = []
+        self._by_node: dict[str | None, list[_Pause]] = defaultdict(list)
+        self._by_name: dict[str, _Pause] = {}
+        self._is_paused = False
+
+    def take(self, line: LogLine) -> None:
+        if line.type in OPENING_TYPES:
+            self._open_or_join(line)
+        elif line.type in ENDING_TYPES:
+            self._close(self._all(), Closed.RUN_ENDED, line)
+        elif line.type == RUN_PAUSED:
+            self._is_paused = True
+        elif line.type == RUN_RESUMED:
+            self._resume(line)
+        elif line.type in CLOSING_TYPES and not _only_asks_back(line):
+            self._close(self._meant_by(line), Closed.ANSWERED, line)
+
+    def _all(self) -> list[_Pause]:
+        return [pause for pauses in self._by_node.values() for pause in pauses]
+
+    def _open_or_join(self, line: LogLine) -> None:
+        said = suspension_of(line)
+        if said is None:
+            return
+        pause = self._already_open(said)
+        if pause is None:
+            pause = _Pause(said.node_id, [], [])
+            self.pauses.append(pause)
+            self._by_node[said.node_id].append(pause)
+        pause.said.append(said)
+        pause.lines.append(line)
+        for name in said.names:
+            self._by_name[name] = pause
+
+    def _already_open(self, said: Suspension) -> _Pause | None:
+        """Return the open pause that a second announcement is about."""
+        known = (self._by_name.get(name) for name in said.names)
+        found = next((pause for pause in known if pause is not None), None)
+        if found is not None or said.node_id is None:
+            return found
+        here = self._by_node.get(said.node_id, [])
+        return next((p for p in here if None in (said.interrupt_id, p.interrupt_id)), None)
+
+    def _resume(self, line: LogLine) -> None:
+        """Close what the run went on from; resuming a paused run answers no interrupt."""
+        node = text(fields(line.payload).get("resumedAtNode"))
+        if node is not None:
+            here = [*self._by_node.get(node, []), *self._by_node.get(None, [])]
+            self._close(here, Closed.ANSWERED, line)
+        elif not self._is_paused:
+            self._close(self._all(), Closed.ANSWERED, line)
+        self._is_paused = False
+
+    def _meant_by(self, line: LogLine) -> list[_Pause]:
+        payload = fields(line.payload)
+        interrupt_id, node = text(payload.get("interruptId")), node_of(line)
+        names = {interrupt_id, text(payload.get("conversationId"))} - {None}
+        if node is None and not names:
+            everything = self._all()
+            return everything if len(everything) == 1 else []
+        named = [pause for name in names if (pause := self._by_name.get(name or ""))]
+        here = [] if node is None else self._by_node.get(node, [])
+        ids = (interrupt_id, None)
+        return [*named, *(p for p in here if interrupt_id is None or p.interrupt_id in ids)]
+
+    def _close(self, pauses: list[_Pause], how: Closed, line: LogLine) -> None:
+        for pause in pauses:
+            if pause.closed is None:
+                pause.closed, pause.closed_by = how, line
+                self._forget(pause)
+
+    def _forget(self, pause: _Pause) -> None:
+        self._by_node[pause.node_id] = [
+            each for each in self._by_node[pause.node_id] if each is not pause
+        ]
+        for name in {name for said in pause.said for name in said.names}:
+            self._by_name.pop(name, None)
+
+
+def _finished(pause: _Pause) -> Interrupt:
+    said = pause.said
+    named = [each.kind for each in said if each.kind and not each.is_low_confidence]
+    return Interrupt(
+        node_id=next((each.node_id for each in said if each.node_id), None),
+        interrupt_id=pause.interrupt_id,
+        kind=next(iter(named), None) or next((each.kind for each in said if each.kind), None),
+        actions=next((each.actions for each in said if each.actions), ()),
+        agent_id=next((each.agent_id for each in said if each.agent_id), None),
+        is_low_confidence=any(each.is_low_confidence for each in said),
+        lines=tuple(pause.lines),
+        closed=pause.closed,
+        closed_by=pause.closed_by,
+    )
+
+
+def _only_asks_back(line: LogLine) -> bool:
+    """`ask` is a side channel: the interrupt stays open. Source: OpenWOP interrupt.md, Approval."""
+    return answer_action(line) == "ask"
+
+
+def _kind_by_reason(reason: str | None) -> str | None:
+    if reason == LOW_CONFIDENCE:
+        return LOW_CONFIDENCE
+    return "conversation" if reason == "conversation-input" else None
+
+
+def _actions(payload: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the offered actions; `edit`, an older spelling, reads as `edit-accept`."""
+    for place in (payload, fields(payload.get("config")), fields(payload.get("data"))):
+        offered = place.get("actions")
+        if isinstance(offered, list):
+            named = (each for each in offered if isinstance(each, str) and each)
+            return tuple("edit-accept" if each == "edit" else each for each in named)
+    return ()

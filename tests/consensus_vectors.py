@@ -42,6 +42,13 @@ class Report:
 
 def check(vector: Mapping[str, Any]) -> Report:
     """Run one vector and report on it."""
+    try:
+        return _compared(vector)
+    except Exception as error:  # A vector that cannot even be run must not hide the others.
+        return Report(vector["name"], (f"{type(error).__name__}: {error}",))
+
+
+def _compared(vector: Mapping[str, Any]) -> Report:
     expected, actual = _as_described(vector), run(vector)
     differing = tuple(differences(expected, actual))
     deviation = explanation(vector, expected, actual) if differing else None
@@ -60,8 +67,17 @@ def _as_described(vector: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(directory: Path) -> list[dict[str, Any]]:
-    """Read every vector of a directory, in order of file names."""
-    return [json.loads(path.read_text("utf-8")) for path in sorted(directory.glob("*.json"))]
+    """Read every vector below a directory, in order of file names; other JSON files are skipped."""
+    found = [_read_file(path) for path in sorted(directory.rglob("*.json"))]
+    return [each for each in found if "formatVersion" in each]
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        read_ = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        return {"formatVersion": None, "name": f"{path.name} (not JSON)"}
+    return read_ if isinstance(read_, dict) else {}
 
 
 def main(directory: str) -> int:
@@ -71,8 +87,10 @@ def main(directory: str) -> int:
         print(report)
     passed = sum(report.has_passed for report in reports)
     print(f"{passed} passed, {len(reports) - passed} failed")
-    return 0 if passed == len(reports) else 1
+    return 0 if reports and passed == len(reports) else 1
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m tests.consensus_vectors DIRECTORY")
     sys.exit(main(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""Golden vectors of the consensus engine: read, driven with scripted models, and compared."""

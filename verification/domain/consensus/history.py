@@ -1,0 +1,72 @@
+"""What has happened: the replies of a job's model calls, and its cancellation, in order.
+
+A history is a ledger read back. It says nothing about what comes next; `steps.next_step` does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from verification.domain.consensus.failures import Failure
+from verification.domain.errors import VerificationError
+
+
+class Phase(StrEnum):
+    """What a call is for. Stored; add, never repurpose."""
+
+    PROPOSER = "proposer"
+    JUDGE = "judge"
+    REVISION = "revision"
+    WORKER = "worker"
+    DECOMPOSITION = "decomposition"
+    SYNTHESIS = "synthesis"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens a call used."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
+        )
+
+    @property
+    def total(self) -> int:
+        """Input and output together: what token budgets count."""
+        return self.input_tokens + self.output_tokens
+
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How one call ended. Content: `text` never leaves the restricted zone."""
+
+    position: int
+    """The position of the ask it answers; the first ask of a job is 0."""
+    agent: str
+    phase: Phase
+    text: str = ""
+    usage: Usage = NO_USAGE
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AbortRequested:
+    """Somebody cancelled the job. A reply recorded after this one was already in flight."""
+
+
+History = Sequence[Reply | AbortRequested]
+
+
+class HistoryMismatch(VerificationError):
+    """A recorded reply does not answer what these rules ask at that position."""
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+        super().__init__(f"The reply recorded at position {position} answers another ask.")

@@ -37,6 +37,7 @@ def span(lasted_for: timedelta) -> str:
     seconds = lasted_for.total_seconds()
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
+    seconds = round(seconds, 1)
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, whole = divmod(int(seconds), 60)

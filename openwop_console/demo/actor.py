@@ -92,7 +92,7 @@ class Actor:
             "artifactId": self.artifact,
             "artifactType": artifact_type,
             "nodeId": self._node,
-            "version": len(artifacts),
+            "version": str(len(artifacts)),
             "summary": summary,
         }
         await self._turn.emit("artifact.created", created, node=self._node)

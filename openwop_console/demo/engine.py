@@ -6,6 +6,7 @@ never both be taken. What a workflow does is a script's business, how it is told
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -85,11 +86,17 @@ class Engine:
             await script(turn)
             if not run.is_terminal:
                 self.append(run, [Draft("run.completed", {"outputs": {}})])
-        except Exception:  # the outermost edge of a script: its run fails, the host goes on
-            log.exception("A script broke off.")
-            error = {"code": "internal_error", "message": "The workflow broke off."}
+        except Exception as error:  # the outermost edge of a script: only its run fails
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            log.error(  # noqa: TRY400 - the message could repeat what a person answered
+                "A script broke off: %s at %s:%s",
+                type(error).__name__,
+                place.filename,
+                place.lineno,
+            )
+            failure = {"code": "internal_error", "message": "The workflow broke off."}
             if not run.is_terminal:
-                self.append(run, [Draft("run.failed", {"error": error})])
+                self.append(run, [Draft("run.failed", {"error": failure})])
         finally:
             self._playing.pop(run.run_id, None)
 

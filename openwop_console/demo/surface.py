@@ -59,7 +59,7 @@ class Surface:
             ("GET", "/v1/interrupts/{token}", self.inspect),
             ("POST", "/v1/interrupts/{token}", once(self.resolve_by_token)),
             ("POST", "/v1/runs", guarded(once(self.create))),
-            ("GET", "/v1/runs", guarded(self.list)),
+            ("GET", "/v1/runs", guarded(self.list_runs)),
             ("GET", "/v1/runs/{run}", guarded(self.show)),
             ("GET", "/v1/runs/{run}/events", guarded(self.events)),
             ("GET", "/v1/runs/{run}/events/poll", guarded(self.poll)),
@@ -110,7 +110,7 @@ class Surface:
             raise Refused(404, "workflow_not_found", "No such workflow.") from error
         return Reply(201, self._replies.created(run, request.origin))
 
-    async def list(self, request: Request) -> Answer:
+    async def list_runs(self, request: Request) -> Answer:
         """`GET /v1/runs?status=&limit=`, latest first."""
         limit = cursor_from(request.query.get("limit")) or 50
         wanted = request.query.get("status")

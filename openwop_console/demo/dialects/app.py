@@ -74,10 +74,14 @@ class AppEvents(Events):
             case _:
                 return payload
 
+    def kind(self, ask: Ask) -> str:
+        """A low confidence is an approval here."""
+        return "approval" if ask.kind is Kind.LOW_CONFIDENCE else ask.kind.value
+
     def suspended(self, interrupt: Interrupt) -> list[Draft]:
         """Id and kind; a low confidence is told first with its reason, then as an approval."""
         ask = interrupt.ask
-        opened: JsonObject = {"interruptId": interrupt.interrupt_id, "kind": spelled_kind(ask)}
+        opened: JsonObject = {"interruptId": interrupt.interrupt_id, "kind": self.kind(ask)}
         drafts = [Draft("node.suspended", opened, ask.node_id)]
         if ask.kind is Kind.LOW_CONFIDENCE:
             reason: JsonObject = {"reason": "low-confidence", **ask.data}
@@ -104,7 +108,7 @@ class AppEvents(Events):
             return [Draft("run.failed", error, node)]
         closed: JsonObject = {
             "interruptId": interrupt.interrupt_id,
-            "kind": spelled_kind(interrupt.ask),
+            "kind": self.kind(interrupt.ask),
         }
         output: JsonObject = {"outputs": {"output": interrupt.resume_value}}
         return [
@@ -152,7 +156,6 @@ class AppReplies(Replies):
     def interrupt(self, run: Run, interrupt: Interrupt, origin: str) -> JsonObject:
         """No id: that is what its own listing is for."""
         body = super().interrupt(run, interrupt, origin)
-        body["kind"] = spelled_kind(interrupt.ask)
         for key in ("interruptId", "resumeSchema"):
             body.pop(key, None)
         return body
@@ -168,7 +171,7 @@ class AppReplies(Replies):
         item: JsonObject = {
             "interruptId": interrupt.interrupt_id,
             "nodeId": interrupt.ask.node_id,
-            "kind": spelled_kind(interrupt.ask),
+            "kind": self.events.kind(interrupt.ask),
             "token": interrupt.token,
             "data": self.events.spelled_data(run, interrupt.ask),
             "createdAt": iso(interrupt.created_at),
@@ -177,10 +180,6 @@ class AppReplies(Replies):
         if interrupt.ask.resume_schema is not None:
             item["resumeSchema"] = dict(interrupt.ask.resume_schema)
         return item
-
-    def inspected(self, run: Run, interrupt: Interrupt) -> JsonObject:
-        """With its own kind."""
-        return {**super().inspected(run, interrupt), "kind": spelled_kind(interrupt.ask)}
 
     def resolved(
         self,
@@ -239,8 +238,3 @@ class AppReplies(Replies):
     def streams(self, mode: str, event_type: str) -> bool:
         """Only `messages` is filtered."""
         return mode != "messages" or event_type == "output.chunk"
-
-
-def spelled_kind(ask: Ask) -> str:
-    """A low confidence is an approval here."""
-    return "approval" if ask.kind is Kind.LOW_CONFIDENCE else ask.kind.value

@@ -81,6 +81,11 @@ class Events:
             payload.setdefault("workflowId", run.workflow_id)
         return payload
 
+    def kind(self, ask: Ask) -> str:
+        """The interrupt kind in this dialect's words; published is one kind per turn of a talk."""
+        is_talk = ask.kind is Kind.CONVERSATION
+        return "conversation.exchange" if is_talk else ask.kind.value
+
     def records(self, ask: Ask) -> bool:
         """Whether the pause gets an interrupt record that can be resolved."""
         return True
@@ -93,13 +98,13 @@ class Events:
         """What happens when a run starts to wait."""
         ask = interrupt.ask
         request: JsonObject = {
-            "kind": ask.kind.value,
+            "kind": self.kind(ask),
             "key": interrupt.interrupt_id,
             "data": dict(ask.data),
         }
         if ask.resume_schema is not None:
             request["resumeSchema"] = dict(ask.resume_schema)
-        node: JsonObject = {"interruptId": interrupt.interrupt_id, "kind": ask.kind.value}
+        node: JsonObject = {"interruptId": interrupt.interrupt_id, "kind": self.kind(ask)}
         if ask.kind is Kind.LOW_CONFIDENCE:
             node |= {"reason": "low-confidence", **ask.data}
         return [
@@ -115,7 +120,7 @@ class Events:
         """What happens at once when a person's answer is accepted."""
         node, value = interrupt.ask.node_id, interrupt.resume_value
         answer: JsonObject = {"interruptId": interrupt.interrupt_id, "resumeValue": value}
-        resolved = {**answer, "nodeId": node, "kind": interrupt.ask.kind.value}
+        resolved = {**answer, "nodeId": node, "kind": self.kind(interrupt.ask)}
         return [
             Draft("interrupt.resolved", resolved, node),
             Draft("node.resumed", answer, node),

@@ -55,6 +55,10 @@ class ReferenceEvents(Events):
         """Null for lifecycle events, otherwise as drafted."""
         return None if draft.type in _EMPTY and not draft.is_spelled else draft.payload
 
+    def kind(self, ask: Ask) -> str:
+        """One word for all turns of a talk."""
+        return ask.kind.value
+
     def suspended(self, interrupt: Interrupt) -> list[Draft]:
         """One `node.suspended`; only external events carry a token."""
         ask = interrupt.ask
@@ -67,7 +71,7 @@ class ReferenceEvents(Events):
     def question(self, ask: Ask) -> JsonObject:
         """What is asked, in event and snapshot alike."""
         config = dict(ask.recorded_data or ask.data)
-        return {"kind": ask.kind.value, "nodeId": ask.node_id, "config": config}
+        return {"kind": self.kind(ask), "nodeId": ask.node_id, "config": config}
 
     def voted(self, interrupt: Interrupt) -> list[Draft]:
         """`interrupt.vote`, a type of their own, with all votes so far."""
@@ -136,14 +140,17 @@ class ReferenceReplies(Replies):
     def interrupt(self, run: Run, interrupt: Interrupt, origin: str) -> JsonObject:
         """The question as its event put it."""
         ask = interrupt.ask
-        body: JsonObject = {"kind": ask.kind.value, "nodeId": ask.node_id}
+        body: JsonObject = {"kind": self.events.kind(ask), "nodeId": ask.node_id}
         return {**body, "payload": self.events.question(ask), **token_of(interrupt)}
 
     def resolved(self, run: Run, interrupt: Interrupt, *, was: str, by_token: bool) -> JsonObject:
         """The run-scoped answer lists the votes."""
         if by_token:
             return super().resolved(run, interrupt, was=was, by_token=by_token)
-        seen: JsonObject = {"kind": interrupt.ask.kind.value, "nodeId": interrupt.ask.node_id}
+        seen: JsonObject = {
+            "kind": self.events.kind(interrupt.ask),
+            "nodeId": interrupt.ask.node_id,
+        }
         if interrupt.outcome is not Outcome.PENDING:
             was_rejected = interrupt.outcome is Outcome.REJECTED
             seen["outcome"] = "rejected" if was_rejected else "accepted"

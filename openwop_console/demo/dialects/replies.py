@@ -71,7 +71,7 @@ class Replies:
     def interrupt(self, run: Run, interrupt: Interrupt, origin: str) -> JsonObject:
         """The open interrupt inside a snapshot."""
         body: JsonObject = {
-            "kind": interrupt.ask.kind.value,
+            "kind": self.events.kind(interrupt.ask),
             "nodeId": interrupt.ask.node_id,
             "interruptId": interrupt.interrupt_id,
             "interruptToken": interrupt.token,
@@ -85,7 +85,7 @@ class Replies:
     def inspected(self, run: Run, interrupt: Interrupt) -> JsonObject:
         """The body of `GET /v1/interrupts/{token}`."""
         body: JsonObject = {
-            "kind": interrupt.ask.kind.value,
+            "kind": self.events.kind(interrupt.ask),
             "key": interrupt.interrupt_id,
             "data": self.events.spelled_data(run, interrupt.ask),
             "expiresAt": iso(interrupt.expires_at),

@@ -42,7 +42,6 @@ def answers_in(value: Mapping[str, object]) -> dict[str, str]:
     """The answers by question id; they come as an object or as a list."""
     answers = value.get("answers")
     if isinstance(answers, list):
-        return {str(item["id"]): str(item["answer"]) for item in answers}
-    return (
-        {str(key): str(text) for key, text in answers.items()} if isinstance(answers, dict) else {}
-    )
+        answers = {item.get("id"): item.get("answer") for item in answers}
+    given = answers if isinstance(answers, dict) else {}
+    return {key: str(given[key]) for key in QUESTIONS if key in given}

@@ -28,6 +28,7 @@ demo: .venv/.for-running  ## while it runs: play a few minutes of real work
 	@exec $(BIN)/openwop-console demo
 
 test: .venv/.for-testing test-tools  ## everything real: PostgreSQL, Redis, Celery, Chromium; ARGS=...
+	@$(BIN)/python -m compileall -q $(SOURCES)
 	$(BIN)/pytest -m "not bench and not model" $(ARGS)
 
 check: .venv/.for-testing  ## style, types, walls, migrations, deployment

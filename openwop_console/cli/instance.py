@@ -30,6 +30,7 @@ def adopt(folder: Folder) -> None:
     """
     point_at(folder)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openwop_console.settings")
+    os.environ.setdefault("LOG_LEVEL", "WARNING")  # the command itself says what it did
     import django
 
     django.setup()

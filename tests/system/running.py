@@ -26,7 +26,7 @@ class Running:
     ) -> None:
         self.folder = folder
         self.command = [*(prefix or [sys.executable]), "-m", "openwop_console"]
-        self.env = {**os.environ, "DATA_DIR": str(folder), "PORT": "0", **(env or {})}
+        self.env = {**_surroundings(), "DATA_DIR": str(folder), "PORT": "0", **(env or {})}
         self.lines: list[str] = []
         self._news = threading.Condition()
         self.process = subprocess.Popen(
@@ -126,6 +126,12 @@ class Running:
                 self._news.notify_all()
         with self._news:
             self._news.notify_all()
+
+
+def _surroundings() -> dict[str, str]:
+    """Return our environment without what would point a Console at other servers than its own."""
+    ours = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "OPENWOP_CONSOLE_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
 
 def eventually(true: Callable[[], object], within_s: float = PATIENCE_S) -> None:

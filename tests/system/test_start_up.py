@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from openwop_console.supervisor.embedded import running_servers
-from tests.system.running import Running, children_of, command_line, descendants_of
+from tests.system.running import Running, children_of, command_line, descendants_of, eventually
 
 pytestmark = pytest.mark.system
 
@@ -82,7 +82,7 @@ def test_an_ordinary_user_can_run_it(serve, ordinary_user):
 
     assert "unshare" in words or _user_of(console.process.pid) != 0
     assert console.status_of("/login") == 200
-    assert console.call("doctor").returncode == 0
+    eventually(lambda: console.call("doctor").returncode == 0)
     family = console.family
     console.process.terminate()
     assert console.process.wait(20) == 0

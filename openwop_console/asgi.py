@@ -10,11 +10,19 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openwop_console.settings")
 http = get_asgi_application()
 
-from openwop_console.urls import sockets_urlpatterns  # noqa: E402  (needs the apps to be ready)
+# These need the apps to be ready.
+from django.conf import settings  # noqa: E402
+
+from openwop_console.body_limit import BodyLimit  # noqa: E402
+from openwop_console.urls import sockets_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(sockets_urlpatterns))),
+        "http": BodyLimit(
+            http, limit=settings.MAX_BODY_BYTES, setting="OPENWOP_CONSOLE_MAX_BODY_BYTES"
+        ),
+        "websocket": AllowedHostsOriginValidator(
+            AuthMiddlewareStack(URLRouter(sockets_urlpatterns))
+        ),
     }
 )

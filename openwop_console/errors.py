@@ -1,16 +1,38 @@
 """Turns exceptions of the API into OpenWOP error envelopes, or RFC 9457 problems on request."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from runs.auth import KeyRefused
 from runs.refusal import Refusal
 
 PROBLEM = "application/problem+json"
+
+
+class AlwaysJson(BaseContentNegotiation):
+    """The API speaks JSON whatever a client says it accepts; only errors have a second shape."""
+
+    def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> BaseParser | None:
+        """Return the parser of the view's only format."""
+        return parsers[0] if parsers else None
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Sequence[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        """Return the first renderer, which is JSON."""
+        return renderers[0], renderers[0].media_type or "application/json"
 
 _KNOWN: dict[type[Exception], tuple[int, str, str]] = {
     exceptions.NotAuthenticated: (
@@ -21,9 +43,6 @@ _KNOWN: dict[type[Exception], tuple[int, str, str]] = {
     ),
     exceptions.MethodNotAllowed: (
         405, "method_not_allowed", "This address does not take that method; see /api/docs.",
-    ),
-    exceptions.NotAcceptable: (
-        406, "not_acceptable", "This API answers application/json or application/problem+json.",
     ),
     exceptions.UnsupportedMediaType: (
         415, "unsupported_media_type", "Send application/json or application/x-ndjson.",
@@ -78,7 +97,7 @@ def _details(error: Exception) -> dict[str, Any]:
 
 def _wait(error: Exception) -> int | None:
     if isinstance(error, exceptions.Throttled):
-        return max(1, round(error.wait or 1))
+        return max(1, round(getattr(error, "wait", None) or 1))
     return None
 
 

@@ -1,0 +1,1 @@
+"""Facts: what hosts say happened. Knows nothing of judgements."""

@@ -1,4 +1,4 @@
-"""Reads lines of logs the way rules want them: plain values, in order, few columns, no model objects."""
+"""Reads lines of logs the way rules want them: plain values, in order, and few columns."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime

@@ -1,7 +1,7 @@
 """The bell: tells open pages to look again.
 
-A bell carries no content and may be lost; the page's cursor is the truth. It is rung from a thread of
-its own, so that no request waits for Redis and a burst of appends becomes one bell.
+A bell carries no content and may be lost; the page's cursor is the truth. It is rung from a thread
+of its own, so that no request waits for Redis and a burst of appends becomes one bell.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ _starting = threading.Lock()
 
 def ring(*groups: str) -> None:
     """Tell the pages of these groups to look again, soon."""
-    global _bell  # noqa: PLW0603  (one thread per process, started after a fork)
+    global _bell
     with _starting:
         if _bell is None or not _bell.is_alive():
             _bell = _Bell()

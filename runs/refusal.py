@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal(Exception):  # noqa: N818  (it is an answer before it is an error)
+class Refusal(Exception):
     """A request that is not carried out. Raised by edges, translated once."""
 
     status: int

@@ -20,7 +20,7 @@ def seal(secret: str) -> bytes:
     return _fernet().encrypt(secret.encode()) if secret else b""
 
 
-def unseal(sealed: bytes) -> str:
+def unseal(sealed: bytes | memoryview) -> str:
     """Return the secret. Raises SealBroken when it was sealed under another key."""
     if not sealed:
         return ""

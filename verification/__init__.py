@@ -1,0 +1,1 @@
+"""Judgements: what we make of what hosts say, and what people decide."""

@@ -1,6 +1,7 @@
 """The API of judgements: gates, findings, escalations. Each view translates and nothing more."""
 
-from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -21,9 +22,7 @@ class RunGatesView(APIView):
 class RunFindingsView(APIView):
     """The findings about one run."""
 
-    @extend_schema(
-        operation_id="listRunFindings", parameters=[HOST], responses=OpenApiTypes.OBJECT
-    )
+    @extend_schema(operation_id="listRunFindings", parameters=[HOST], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, run: str) -> Response:
         """Return what was noticed about the host's behaviour, with the evidence."""
         return Response(findings_document(find_run(request, run)))

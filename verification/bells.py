@@ -1,4 +1,4 @@
-"""Rings workers. A message carries ids and says "look again"; if it is lost, the sweep rings again."""
+"""Rings workers. A message carries ids and says "look again"; the sweep makes up for a lost one."""
 
 import logging
 from functools import partial

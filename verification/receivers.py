@@ -16,4 +16,4 @@ def judge_appended(sender: object, appended: Sequence[Appended], **kwargs: Any) 
     """Conclude anew for the runs where something relevant arrived."""
     for each in appended:
         if needs_judging(each):
-            judge(run=each.run, arrived=each.lines)
+            judge(run=each.run)

@@ -1,11 +1,10 @@
 """One escalation: what is asked, the evidence, the decision, and what became of it."""
 
+from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,12 +19,15 @@ from verification.actions import escalations
 from verification.domain.answers import assembled, read_answers
 from verification.domain.choices import Choice, Need
 from verification.domain.decisions import Action, Decision, UnreadableDecision, checked_text
+from verification.domain.delivery import UNSETTLED
+from verification.domain.delivery import State as DeliveryState
+from verification.domain.effect import EffectKind
 from verification.domain.errors import VerificationError
 from verification.domain.fields import FieldKind
 from verification.domain.freshness import View
 from verification.domain.interrupt_request import InterruptRequest
 from verification.domain.lifecycle import State
-from verification.domain.lights import Lamp, Light, Lights, Progress, lights
+from verification.domain.lights import Lamp, Light, Lights, Progress, is_late, lights
 from verification.domain.refusals import AlreadySettled, StaleView
 from verification.models import Delivery, Escalation, Gate, Resolution, Verdict
 from verification.queries.queue import next_for
@@ -106,7 +108,8 @@ def changes(found: Escalation, viewer: Viewer, sent: dict[str, Any]) -> dict[str
     """Gather what an open page must draw to be true again, and whether what it shows is stale."""
     shown = content(found, viewer)
     seen = str(sent.get("seen", ""))
-    if shown["actions"] and seen and seen != shown["escalation"]["seen"]:
+    now_seen = shown["escalation"]["seen"]
+    if shown["actions"] and seen and seen.partition(":")[2] != now_seen.partition(":")[2]:
         shown["stale"] = ["The verdicts or the host's question changed."]
     return shown
 
@@ -129,7 +132,7 @@ def _page(
 
 def _resolve(request: HttpRequest, found: Escalation) -> HttpResponseRedirect:
     decision = _decision(request.POST, found)
-    seen = View(version=0, **_seen(request.POST.get("seen", "")))
+    seen = _seen(request.POST.get("seen", ""))
     escalations.resolve(escalation=found.pk, by=_person(request), decision=decision, seen=seen)
     messages.success(request, "Decided. What becomes of it shows below.")
     return redirect(_address(found))
@@ -163,20 +166,25 @@ def _submitted(posted: QueryDict, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _seen(text: str) -> dict[str, Any]:
-    digest, _, verdicts = text.partition(":")
-    return {"digest": digest, "verdicts": frozenset(v for v in verdicts.split(",") if v)}
+def _seen(text: str) -> View:
+    """Read back what `_seen_text` wrote; what is unreadable was never on screen, and is stale."""
+    position, _, rest = text.partition(":")
+    digest, _, verdicts = rest.partition(":")
+    return View(
+        version=0,
+        position=int(position) if position.isascii() and position.isdigit() else 0,
+        digest=digest,
+        verdicts=frozenset(each for each in verdicts.split(",") if each),
+    )
 
 
 def _seen_text(found: Escalation) -> str:
     """Write down what is on screen, so that a decision about something else is noticed."""
     view = escalations.view_of(found)
-    return f"{view.digest}:{','.join(sorted(view.verdicts))}"
+    return f"{view.position}:{view.digest}:{','.join(sorted(view.verdicts))}"
 
 
-def _asked(
-    found: Escalation, viewer: Viewer, interrupt: InterruptRequest | None
-) -> dict[str, Any]:
+def _asked(found: Escalation, viewer: Viewer, interrupt: InterruptRequest | None) -> dict[str, Any]:
     gate = Gate.objects.filter(run=found.run, target=found.target).first()
     run = found.run
     return {
@@ -284,27 +292,40 @@ def _resolution(resolution: Resolution) -> dict[str, Any]:
 
 
 def _delivery(found: Escalation, resolution: Resolution) -> dict[str, Any]:
-    row = Delivery.objects.filter(resolution=resolution).first()
     now = timezone.now()
-    shown = lights(
-        Progress(
-            decided_at=resolution.at,
-            state=row and row.state,
-            words=row.words if row else "",
-            next_attempt_at=row and row.next_attempt_at,
-            delivered_at=row and row.delivered_at,
-            accepted_at=row and row.accepted_at,
-            effect=(row and row.effect_kind) or None,
-            effect_at=row and row.effect_at,
-        ),
-        now,
+    delivery = Delivery.objects.filter(resolution=resolution).first()
+    if delivery is None:
+        shown = lights(Progress(decided_at=resolution.at), now)
+        text = "The host reads the gate; nothing is sent to it."
+        return {"state": "none", "text": text, "lights": _lamps(shown, "")}
+    progress = Progress(
+        decided_at=resolution.at,
+        state=DeliveryState(delivery.state),
+        words=delivery.words,
+        next_attempt_at=delivery.next_attempt_at,
+        delivered_at=delivery.delivered_at,
+        accepted_at=delivery.accepted_at,
+        effect=EffectKind(delivery.effect_kind) if delivery.effect_kind else None,
+        effect_at=delivery.effect_at,
     )
+    proof = f"{address_of(found.run)}#line-{delivery.effect_position}"
     return {
-        "state": row.state if row else "none",
-        "text": row.words if row else "The host reads the gate; nothing is sent to it.",
-        "next_at": row.next_attempt_at if row else None,
-        "lights": _lamps(shown, found, row),
+        "state": _state_of(delivery, progress, now),
+        "text": delivery.words,
+        "next_at": delivery.next_attempt_at,
+        "lights": _lamps(lights(progress, now), proof),
     }
+
+
+def _state_of(delivery: Delivery, progress: Progress, now: datetime) -> str:
+    """Return the badge word of where a delivery stands."""
+    if progress.effect is not None and progress.effect is not EffectKind.OVERTAKEN:
+        return "took_effect"
+    if is_late(progress, now):
+        return "no_effect"
+    if delivery.state in UNSETTLED:
+        return "retrying" if delivery.attempts else "pending"
+    return delivery.state
 
 
 _LAMP = {
@@ -316,8 +337,7 @@ _LAMP = {
 }
 
 
-def _lamps(shown: Lights, found: Escalation, row: Delivery | None) -> list[dict[str, Any]]:
-    proof = f"{address_of(found.run)}#line-{row.effect_position}" if row else ""
+def _lamps(shown: Lights, proof: str) -> list[dict[str, Any]]:
     named = (
         ("Decided", shown.decided),
         ("Delivered", shown.delivered),

@@ -39,9 +39,7 @@ def view(request: HttpRequest) -> HttpResponse:
 def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     """Gather what the list shows for a query string."""
     filters = Filters.of(query)
-    page = run_list(
-        viewer, filters, now=timezone.now(), stalled_after_s=settings.STALLED_AFTER_S
-    )
+    page = run_list(viewer, filters, now=timezone.now(), stalled_after_s=settings.STALLED_AFTER_S)
     return {
         "runs": [_row(run) for run in page.runs],
         "tiles": [_tile(tile, filters) for tile in page.tiles],
@@ -145,8 +143,8 @@ def _first_event() -> dict[str, str]:
         "url": address,
         "curl": curl,
         "key_hint": (
-            "The terminal printed one at the first start, and console.json in the data folder keeps "
-            "it; `openwop-console hosts add NAME --workspace default` makes another. Put it into "
-            "OPENWOP_CONSOLE_API_KEY."
+            "The terminal printed one at the first start, and console.json in the data folder "
+            "keeps it; `openwop-console hosts add NAME --workspace default` makes another. "
+            "Put it into OPENWOP_CONSOLE_API_KEY."
         ),
     }

@@ -1,9 +1,9 @@
 """Sockets of open pages: a bell rings, the page is read again, the news is sent.
 
-The socket carries no truth of its own. A consumer joins its groups before it answers, reads what came
-after the cursor that the page sent, and reads again whenever a bell rings; any number of lost bells
-costs a delay. Refusals accept first and close with 4404, because a refused handshake looks like a
-dropped connection, on which the page would retry for ever.
+The socket carries no truth of its own. A consumer joins its groups before it answers, reads what
+came after the cursor that the page sent, and reads again whenever a bell rings; any number of lost
+bells costs a delay. Refusals accept first and close with 4404, because a refused handshake looks
+like a dropped connection, on which the page would retry for ever.
 """
 
 import asyncio
@@ -128,9 +128,7 @@ class RunConsumer(PageConsumer):
     def groups_for(self, user: Viewer) -> list[str] | None:
         """Return the run's group as well, if the run is visible."""
         route = self.scope["url_route"]["kwargs"]
-        found = Run.objects.visible_to(user).filter(
-            host__slug=route["host"], run_id=route["run"]
-        )
+        found = Run.objects.visible_to(user).filter(host__slug=route["host"], run_id=route["run"])
         self.run_pk = found.values_list("pk", flat=True).first() or 0
         return [run_group(self.run_pk), *(super().groups_for(user) or [])] if self.run_pk else None
 

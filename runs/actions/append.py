@@ -1,7 +1,8 @@
 """Adds a batch to the runs of one host: facts, gaps, status and judgements commit together.
 
-The run rows are locked first, in one order for everybody. Under the locks it is decided what is new,
-new events get their positions, and the derived columns are folded again where they could change.
+The run rows are locked first, in one order for everybody. Under the locks it is decided what is
+new, new events get their positions, and the derived columns are folded again where they could
+change.
 """
 
 import hashlib
@@ -100,7 +101,7 @@ def append(*, host: Host, batches: Mapping[str, Batch], now: datetime | None = N
 
 
 def _lock(host: Host, run_ids: Iterable[str]) -> dict[str, Run]:
-    """Return the runs, locked in the order of their ids, so that two batches cannot wait in a ring."""
+    """Return the runs, locked in the order of their ids, so that batches cannot wait in a ring."""
     wanted = sorted(run_ids)
     found = _locked(host, wanted)
     if len(found) < len(wanted):
@@ -232,8 +233,8 @@ def _fold_gaps(changed: Sequence[_Addition]) -> None:
     """Bring first and last sequence and the missing ranges up to date."""
     held: dict[int, list[gap_rules.Range]] = defaultdict(list)
     grown = [addition.run.pk for addition in changed if not addition.was_empty]
-    for run, first, last in Gap.objects.filter(run__in=grown).values_list("run", "first", "last"):
-        held[run].append((first, last))
+    for gap in Gap.objects.filter(run__in=grown):
+        held[gap.run_id].append((gap.first, gap.last))
     for addition in changed:
         _fold_gaps_of(addition, sorted(held[addition.run.pk]))
 
@@ -286,8 +287,7 @@ def _judge(changed: Sequence[_Addition]) -> None:
     the sweep tries again.
     """
     appended = [
-        Appended(run=each.run, lines=each.lines, gaps_changed=each.gaps_changed)
-        for each in changed
+        Appended(run=each.run, lines=each.lines, gaps_changed=each.gaps_changed) for each in changed
     ]
     try:
         with transaction.atomic():

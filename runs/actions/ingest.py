@@ -1,7 +1,7 @@
 """Ingest: a host's bytes in, committed events out. One function for every door.
 
-Only what makes the whole body unreadable refuses all of it; each event is otherwise taken or refused
-by itself. A receipt with a 2xx means that what it counts as accepted is committed.
+Only what makes the whole body unreadable refuses all of it; each event is otherwise taken or
+refused by itself. A receipt with a 2xx means that what it counts as accepted is committed.
 """
 
 from collections import Counter, defaultdict
@@ -119,7 +119,7 @@ def ingest(*, host: Host, body: Body, now: datetime | None = None) -> Receipt:
 def _sort_by_run(
     items: Sequence[tuple[int, object | Refused]], allowed: Limits, now: datetime
 ) -> tuple[dict[str, Batch], list[dict[str, Any]]]:
-    """Read each event and put it to its run; what is refused is listed, and marked if it matters."""
+    """Read each event and put it to its run; what is refused is listed, marked if it matters."""
     batches: dict[str, Batch] = defaultdict(Batch)
     rejected = []
     for index, item in items:

@@ -120,9 +120,7 @@ def write(
     return written
 
 
-def _row(
-    run: Run, position: int, place: int, line: NewLine, now: datetime
-) -> tuple[Any, ...]:
+def _row(run: Run, position: int, place: int, line: NewLine, now: datetime) -> tuple[Any, ...]:
     return (
         run.pk,
         position,

@@ -22,8 +22,8 @@ class Event(models.Model):
     origin = models.CharField(max_length=8, choices=[(o.value, o.value) for o in Origin])
     sequence = models.BigIntegerField(null=True)
     place = models.BigIntegerField(
-        help_text="Where it stands on the timeline: its sequence, or for a line of ours the highest "
-        "sequence that was held when it was written."
+        help_text="Where it stands on the timeline: its sequence, or for a line of ours the "
+        "highest sequence that was held when it was written."
     )
     event_id = models.CharField(max_length=160)
     type = models.CharField(max_length=160, help_text="Canonical name.")

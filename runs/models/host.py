@@ -80,8 +80,7 @@ class CapabilitySnapshot(models.Model):
                 name="a_host_advertises_one_document_at_a_time",
             ),
             models.CheckConstraint(
-                condition=models.Q(valid_to=None)
-                | models.Q(valid_to__gte=models.F("valid_from")),
+                condition=models.Q(valid_to=None) | models.Q(valid_to__gte=models.F("valid_from")),
                 name="a_snapshot_ends_after_it_starts",
             ),
         ]

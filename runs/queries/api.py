@@ -25,7 +25,7 @@ def runs_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
 
 def run_document(run: Run, *, gaps: bool = True) -> dict[str, Any]:
     """Return one run: what its log adds up to, and what judgements say of it."""
-    document = {
+    document: dict[str, Any] = {
         "runId": run.run_id,
         "host": run.host.slug,
         "workflowId": run.workflow_id or None,

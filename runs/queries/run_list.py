@@ -1,11 +1,11 @@
 """The list of runs: filters, counts and keyset pages, each one query on one table."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db.models import Count, Q
-from django.utils.dateparse import parse_datetime
 
 from runs.models import Event, Host, Run, Viewer
 from runs.models.run import RunQuerySet
@@ -18,7 +18,7 @@ WAITING_STATUSES = ("waiting-approval", "waiting-input", "waiting-external", "pa
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What the address of the page asks for. Unknown values match nothing rather than everything."""
+    """What the address of the page asks for. Unknown values match nothing, not everything."""
 
     tile: str = ""
     status: str = ""
@@ -102,8 +102,7 @@ def run_list(viewer: Viewer, filters: Filters, *, now: datetime, stalled_after_s
         runs=shown,
         next=key_of(shown[-1]) if len(runs) > PAGE else "",
         tiles=[
-            Tile(key, label, counts[key], filters.tile == key)
-            for key, (label, _) in tiles.items()
+            Tile(key, label, counts[key], filters.tile == key) for key, (label, _) in tiles.items()
         ],
         hosts=list(
             Host.objects.filter(runs__in=visible).distinct().values_list("slug", flat=True)[:100]
@@ -140,17 +139,22 @@ def _says(text: str) -> Q:
     )
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 def key_of(run: Run) -> str:
-    """Return the keyset that the page below this run starts at."""
-    return f"{run.last_event_at.isoformat() if run.last_event_at else ''}|{run.pk}"
+    """Return the keyset that the page below this run starts at, fit for an address."""
+    age = (run.last_event_at or _EPOCH) - _EPOCH
+    return f"{age // timedelta(microseconds=1)}-{run.pk}"
 
 
 def below(runs: RunQuerySet, key: str) -> RunQuerySet:
     """Keep the runs below a keyset; an unreadable one keeps all."""
-    at, _, pk = key.partition("|")
-    moment = parse_datetime(at) if at else None
-    if moment is None or not pk.isdigit():
+    found = _KEY.fullmatch(key)
+    if found is None:
         return runs
-    return runs.filter(
-        Q(last_event_at__lt=moment) | Q(last_event_at=moment, pk__lt=int(pk))
-    )
+    moment = _EPOCH + timedelta(microseconds=int(found[1]))
+    return runs.filter(Q(last_event_at__lt=moment) | Q(last_event_at=moment, pk__lt=int(found[2])))
+
+
+_KEY = re.compile(r"([0-9]{1,17})-([0-9]{1,18})", re.ASCII)

@@ -126,8 +126,10 @@ class Cursor:
 
     @classmethod
     def of(cls, sent: Mapping[str, Any]) -> "Cursor":
-        """Read it from what the page sends; anything unreadable means that nothing is rendered."""
-        return cls(_whole(sent.get("after"), 0), _whole(sent.get("tail"), -1), str(sent.get("first")))
+        """Read it from what the page sends; what is unreadable means that nothing is rendered."""
+        return cls(
+            _whole(sent.get("after"), 0), _whole(sent.get("tail"), -1), str(sent.get("first"))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +216,7 @@ def _rows(run: Run, events: Sequence[Event]) -> list[Row]:
     return rows
 
 
-def _row(
-    run: Run, event: Event, pause: timedelta | None, missing: tuple[int, int] | None
-) -> Row:
+def _row(run: Run, event: Event, pause: timedelta | None, missing: tuple[int, int] | None) -> Row:
     line = LogLine(
         position=event.position,
         origin=Origin(event.origin),
@@ -248,9 +248,7 @@ def _row(
         mismatches=[Mismatch(*pair) for pair in event.flags.get("mismatches", ())],
         near_miss_of=event.flags.get("nearMissOf", ""),
         payload=event.payload,
-        payload_url=reverse(
-            "line", args=[run.host.slug, run.run_id, event.position]
-        ),
+        payload_url=reverse("line", args=[run.host.slug, run.run_id, event.position]),
     )
 
 

@@ -1,8 +1,8 @@
 """Brings decisions to their hosts, each as the same bytes with the same key, until the host has it.
 
 An attempt has three parts: a transaction that takes the delivery under a lease and a rising fence,
-the call itself with no transaction open, and a transaction that records how it ended, if the fence is
-still ours. A worker killed anywhere leaves a lease that runs out; the sweep then rings again.
+the call itself with no transaction open, and a transaction that records how it ended, if the fence
+is still ours. A worker killed anywhere leaves a lease that runs out; the sweep then rings again.
 """
 
 import logging

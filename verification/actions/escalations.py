@@ -1,11 +1,13 @@
 """What people do with escalations: claim, extend, release, resolve.
 
-Every action locks the run first and the escalation second, as the judging side does, checks the rules
-of `verification.domain.lifecycle`, and writes the row, the run's line and the audit entry together.
+Every action locks the run first and the escalation second, as the judging side does, checks the
+rules of `verification.domain.lifecycle`, and writes the row, the run's line and the audit entry
+together.
 """
 
 import hashlib
 import uuid
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import orjson
@@ -73,6 +75,7 @@ def view_of(escalation: Escalation) -> View:
     ]
     return View(
         version=0,
+        position=escalation.run.last_position,
         digest=hashlib.sha256(repr(subject).encode()).hexdigest(),
         verdicts=frozenset(standing),
     )
@@ -157,8 +160,10 @@ def resolve(
     now = now or timezone.now()
     run, found = _lock(escalation)
     person = person_of(by, run.workspace_id)
+    # Lines that do not touch the matter may have come since: they make nothing stale.
+    current = replace(view_of(found), position=seen.position)
     lifecycle.check_may_resolve(
-        situation_of(found), person, decision.action, seen, view_of(found), now, rules()
+        situation_of(found), person, decision.action, seen, current, now, rules()
     )
     interrupt = interrupt_of(found)
     check_chosen(choices_of(found, interrupt), decision)
@@ -172,9 +177,7 @@ def resolve(
     return resolution
 
 
-def choices_of(
-    escalation: Escalation, interrupt: InterruptRequest | None
-) -> tuple[Choice, ...]:
+def choices_of(escalation: Escalation, interrupt: InterruptRequest | None) -> tuple[Choice, ...]:
     """Return what a person can decide about an escalation, the most cautious first."""
     gate = Gate.objects.filter(run=escalation.run_id, target=escalation.target).first()
     offered = choices(escalation.reasons, gate.state if gate else None, interrupt)
@@ -214,7 +217,7 @@ def _record(
         at=now,
         reason=decision.reason,
         content=content,
-        seen_position=max(seen.position, 0),
+        seen_position=seen.position,
         seen_digest=seen.digest,
     )
     found.claim_until, found.closed_at = None, now
@@ -244,8 +247,7 @@ def _post(
 
 
 def _lock(pk: int) -> tuple[Run, Escalation]:
-    run_pk = Escalation.objects.values_list("run", flat=True).get(pk=pk)
-    run = locked(run_pk)
+    run = locked(Escalation.objects.get(pk=pk).run_id)
     found = Escalation.objects.select_for_update(of=("self",)).select_related("claimed_by")
     return run, found.get(pk=pk)
 

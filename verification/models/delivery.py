@@ -15,9 +15,7 @@ class Delivery(models.Model):
     attempt, so that a worker that was thought dead cannot record an outdated outcome.
     """
 
-    resolution = models.OneToOneField(
-        Resolution, on_delete=models.CASCADE, related_name="delivery"
-    )
+    resolution = models.OneToOneField(Resolution, on_delete=models.CASCADE, related_name="delivery")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="deliveries")
     host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="deliveries")
     node_id = models.CharField(max_length=256)
@@ -66,9 +64,7 @@ class Attempt(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["delivery", "number"], name="a_try_has_its_own_number"
-            ),
+            models.UniqueConstraint(fields=["delivery", "number"], name="a_try_has_its_own_number"),
         ]
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """Our requests for a person, and what the person decided."""
 
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -16,7 +16,7 @@ OPEN_STATES = (State.OPEN.value, State.CLAIMED.value)
 class EscalationQuerySet(OfRunQuerySet):
     """Escalations, narrowed down."""
 
-    def waiting(self) -> "EscalationQuerySet":
+    def waiting(self) -> Self:
         """Keep those that a person still has to decide."""
         return self.filter(state__in=OPEN_STATES)
 

@@ -4,7 +4,7 @@ All three tables are derived: a run's rows are replaced whenever its log, its ho
 a person's decision changes what follows from them.
 """
 
-from typing import Any
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -16,7 +16,7 @@ from runs.models.viewer import seen_by
 class OfRunQuerySet(models.QuerySet[Any]):
     """Rows that belong to a run and are seen by whoever sees it."""
 
-    def visible_to(self, viewer: Viewer) -> "OfRunQuerySet":
+    def visible_to(self, viewer: Viewer) -> Self:
         """Keep the rows whose run the viewer may know of."""
         return self.filter(seen_by(viewer, workspace="run__workspace_id", host="run__host_id"))
 

@@ -78,8 +78,7 @@ def escalation_document(escalation: Escalation) -> dict[str, Any]:
         "reasons": escalation.reasons,
         "target": escalation.target or None,
         "runId": escalation.run.run_id,
-        "interrupt": pause
-        and {key: pause.get(key) for key in ("nodeId", "interruptId", "kind")},
+        "interrupt": pause and {key: pause.get(key) for key in ("nodeId", "interruptId", "kind")},
         "openedAt": escalation.opened_at,
         "dueAt": escalation.due_at,
         "claimedBy": escalation.claimed_by and escalation.claimed_by.get_username(),

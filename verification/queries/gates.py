@@ -1,4 +1,4 @@
-"""The chain of each gate: subject, verdicts, who decided, how it reached the host, what came of it."""
+"""The chain of each gate: subject, verdicts, who decided, how it reached the host, its effect."""
 
 from collections import defaultdict
 from collections.abc import Iterable

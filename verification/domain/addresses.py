@@ -63,7 +63,9 @@ def is_in_the_open(address: Address) -> bool:
 
 def is_never_allowed(address: Address) -> bool:
     """Say whether no setting may open an address: cloud metadata, and nobody's or everybody's."""
-    return address in _METADATA or address.is_multicast or address.is_unspecified
+    if address in _METADATA or address.is_multicast or address.is_unspecified:
+        return True
+    return address == IPv4Address("255.255.255.255")
 
 
 def networks(ranges: Iterable[str]) -> tuple[Network, ...]:

@@ -66,7 +66,7 @@ def _value(field: FormField, given: Any) -> Any:
         return given not in (None, "", "false", "off", "0")
     if field.kind is FieldKind.CHOICES:
         return _several(field, given)
-    if given is None or given == "" or field.kind in {FieldKind.FIXED, FieldKind.WITHHELD}:
+    if not given or field.kind in {FieldKind.FIXED, FieldKind.WITHHELD}:
         return None
     if not isinstance(given, str):
         raise UnreadableDecision(_pointer(field), "type")
@@ -74,9 +74,9 @@ def _value(field: FormField, given: Any) -> Any:
 
 
 def _several(field: FormField, given: Any) -> list[Any] | None:
-    chosen = [given] if isinstance(given, str) else given
-    if not chosen:
+    if not given:
         return None
+    chosen = [given] if isinstance(given, str) else given
     if not isinstance(chosen, list) or not all(isinstance(one, str) for one in chosen):
         raise UnreadableDecision(_pointer(field), "type")
     return [_option(field, one) for one in chosen]

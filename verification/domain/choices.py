@@ -130,11 +130,13 @@ def _about_the_gate(
     reasons: frozenset[str], gate_state: str | None, interrupt: InterruptRequest | None
 ) -> Iterable[Choice]:
     if gate_state == HELD or "held" in reasons:
-        yield replace(_BASE[Action.UPHOLD], label="Keep held", help="Nothing may be done with it.")
+        keep = replace(_BASE[Action.UPHOLD], label="Keep held", help="It stays blocked.")
+        if _can_say(Action.UPHOLD, interrupt):
+            yield _for_host(keep, interrupt)
         yield _BASE[Action.RELEASE_HOLD]
         return
     if "audit_sample" in reasons and gate_state in {PASSED, None}:
-        yield replace(_BASE[Action.UPHOLD], label="The pass was right", help="", tone=Tone.GOOD)
+        yield _BASE[Action.CONFIRM]
         yield _BASE[Action.DISPUTE]
         return
     if not _asks_about_the_result(reasons, gate_state, interrupt):
@@ -235,6 +237,7 @@ _TABLE = (
            feedback=_MUST),
     Choice(Action.OVERRIDE, "Override to pass", Tone.DANGER, "The result may be used.",
            reason=_MUST, feedback=Need.OPTIONAL, is_deliberate=True),
+    Choice(Action.CONFIRM, "The pass was right", Tone.GOOD, "Counted; nothing else changes."),
     Choice(Action.DISPUTE, "The pass was wrong", Tone.DANGER, "Counted as a false pass.",
            reason=_MUST, is_deliberate=True),
     Choice(Action.RELEASE_HOLD, "Release the hold", Tone.DANGER,

@@ -23,6 +23,7 @@ class Action(StrEnum):
     UPHOLD = "uphold"
     SEND_BACK = "send_back"
     OVERRIDE = "override"
+    CONFIRM = "confirm"
     DISPUTE = "dispute"
     RELEASE_HOLD = "release_hold"
     CANNOT_DECIDE = "cannot_decide"

@@ -171,7 +171,7 @@ def _is_plain_object(schema: Mapping[str, Any]) -> bool:
 
 def _label(name: str) -> str:
     words = _CAMEL.sub(" ", name).replace("_", " ").replace("-", " ").strip()
-    return words[:1].upper() + words[1:] if words else name
+    return words.capitalize() or name
 
 
 def _escaped(name: str) -> str:

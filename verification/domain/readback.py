@@ -35,6 +35,7 @@ _STAMPED = frozenset({"decidedBy", "resolvedBy", "answeredBy", "resolvedAt", "an
 _OUTCOMES = {"accepted": "accept", "rejected": "reject", "edit": "edit-accept"}
 _PLAIN = frozenset({"accept", "reject"})
 """Actions that say everything there is to say."""
+_KNOWN = _PLAIN | {"refine", "edit-accept"}
 _ABSENT = object()
 
 
@@ -94,18 +95,22 @@ def _judge_output(payload: Mapping[str, Any], ours: Any) -> ReadBack:
     """Judge a node's output: some hosts hand the resume value on as it is."""
     outputs = payload.get("outputs")
     output = outputs.get("output") if isinstance(outputs, Mapping) else None
-    if isinstance(output, Mapping) and isinstance(ours, Mapping) and output:
-        if _says_the_same(output, ours):
-            return ReadBack.EQUAL
-        if set(output) - _STAMPED <= set(ours) and output.keys() & ours.keys():
-            return ReadBack.DIFFERENT
-    return _judge_action(_recorded_action(payload), ours)
+    if not isinstance(output, Mapping) or not isinstance(ours, Mapping) or not output:
+        return _judge_action(_recorded_action(payload), ours)
+    if _says_the_same(output, ours):
+        return ReadBack.EQUAL
+    if output.get("action") in _KNOWN and ours.get("action") in _KNOWN:
+        is_anothers = "decidedAt" in output and _bare(output)["decidedAt"] != _instant(
+            ours.get("decidedAt")
+        )
+        return ReadBack.DIFFERENT if is_anothers else _judge_action(output["action"], ours)
+    is_all_ours = set(output) - _STAMPED <= set(ours) and output.keys() & ours.keys()
+    return ReadBack.DIFFERENT if is_all_ours else ReadBack.UNKNOWN
 
 
 def _judge_action(recorded: str | None, ours: Any) -> ReadBack:
     sent = ours.get("action") if isinstance(ours, Mapping) else None
-    known = _PLAIN | {"refine", "edit-accept"}
-    if recorded not in known or sent not in known:
+    if recorded not in _KNOWN or sent not in _KNOWN:
         return ReadBack.UNKNOWN
     if recorded != sent:
         return ReadBack.DIFFERENT

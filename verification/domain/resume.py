@@ -90,7 +90,8 @@ def offered_by(interrupt: InterruptRequest) -> tuple[Action, ...]:
     if not _takes_approvals(interrupt):
         return (Action.ANSWER,)
     known = {action.value for action in _APPROVAL_ACTIONS}
-    stated = tuple(Action(action) for action in interrupt.actions if action in known)
+    actions = dict.fromkeys(interrupt.actions)
+    stated = tuple(Action(action) for action in actions if action in known)
     # A host that does not say takes at least the two that every approval has.
     return stated or (() if interrupt.actions else (Action.ACCEPT, Action.REJECT))
 
@@ -124,8 +125,10 @@ def _first_that_fits(action: Action, decided: Decided, interrupt: InterruptReque
 
 
 GATE_ACTIONS = frozenset(
-    {Action.UPHOLD, Action.SEND_BACK, Action.OVERRIDE, Action.RELEASE_HOLD, Action.DISPUTE}
+    {Action.UPHOLD, Action.SEND_BACK, Action.OVERRIDE, Action.RELEASE_HOLD}
+    | {Action.CONFIRM, Action.DISPUTE}
 )
+"""Decisions about a result; what an interrupt makes of them is below."""
 _APPROVAL_ACTIONS = (
     Action.ACCEPT, Action.REJECT, Action.REFINE, Action.EDIT_ACCEPT, Action.ASK,
 )  # fmt: skip

@@ -165,8 +165,10 @@ class _Fold:
 
     def __init__(self) -> None:
         self.pauses: list[_Pause] = []
-        self._by_node: dict[str | None, list[_Pause]] = defaultdict(list)
+        self._by_node: dict[str | None, dict[int, _Pause]] = defaultdict(dict)
         self._by_name: dict[str, _Pause] = {}
+        self._without_id: dict[str | None, _Pause] = {}
+        """At most one at a node: a second announcement without an id joins what is open there."""
         self._is_paused = False
 
     def take(self, line: LogLine) -> None:
@@ -182,7 +184,7 @@ class _Fold:
             self._close(self._meant_by(line), Closed.ANSWERED, line)
 
     def _all(self) -> list[_Pause]:
-        return [pause for pauses in self._by_node.values() for pause in pauses]
+        return [pause for pauses in self._by_node.values() for pause in pauses.values()]
 
     def _open_or_join(self, line: LogLine) -> None:
         said = suspension_of(line)
@@ -192,11 +194,14 @@ class _Fold:
         if pause is None:
             pause = _Pause(said.node_id, [], [])
             self.pauses.append(pause)
-            self._by_node[said.node_id].append(pause)
+            self._by_node[pause.node_id][id(pause)] = pause
+            self._without_id[pause.node_id] = pause
         pause.said.append(said)
         pause.lines.append(line)
         for name in said.names:
             self._by_name[name] = pause
+        if pause.interrupt_id is not None and self._without_id.get(pause.node_id) is pause:
+            del self._without_id[pause.node_id]
 
     def _already_open(self, said: Suspension) -> _Pause | None:
         """Return the open pause that a second announcement is about."""
@@ -204,15 +209,15 @@ class _Fold:
         found = next((pause for pause in known if pause is not None), None)
         if found is not None or said.node_id is None:
             return found
-        here = self._by_node.get(said.node_id, [])
-        return next((p for p in here if None in (said.interrupt_id, p.interrupt_id)), None)
+        if said.interrupt_id is not None:
+            return self._without_id.get(said.node_id)
+        return next(iter(self._by_node.get(said.node_id, {}).values()), None)
 
     def _resume(self, line: LogLine) -> None:
         """Close what the run went on from; resuming a paused run answers no interrupt."""
         node = text(fields(line.payload).get("resumedAtNode"))
         if node is not None:
-            here = [*self._by_node.get(node, []), *self._by_node.get(None, [])]
-            self._close(here, Closed.ANSWERED, line)
+            self._close([*self._at(node), *self._at(None)], Closed.ANSWERED, line)
         elif not self._is_paused:
             self._close(self._all(), Closed.ANSWERED, line)
         self._is_paused = False
@@ -225,9 +230,15 @@ class _Fold:
             everything = self._all()
             return everything if len(everything) == 1 else []
         named = [pause for name in names if (pause := self._by_name.get(name or ""))]
-        here = [] if node is None else self._by_node.get(node, [])
-        ids = (interrupt_id, None)
-        return [*named, *(p for p in here if interrupt_id is None or p.interrupt_id in ids)]
+        if node is None:
+            return named
+        if interrupt_id is None:
+            return [*named, *self._at(node)]
+        without_id = self._without_id.get(node)
+        return [*named, without_id] if without_id is not None else named
+
+    def _at(self, node: str | None) -> list[_Pause]:
+        return list(self._by_node.get(node, {}).values())
 
     def _close(self, pauses: list[_Pause], how: Closed, line: LogLine) -> None:
         for pause in pauses:
@@ -236,9 +247,9 @@ class _Fold:
                 self._forget(pause)
 
     def _forget(self, pause: _Pause) -> None:
-        self._by_node[pause.node_id] = [
-            each for each in self._by_node[pause.node_id] if each is not pause
-        ]
+        self._by_node[pause.node_id].pop(id(pause), None)
+        if self._without_id.get(pause.node_id) is pause:
+            del self._without_id[pause.node_id]
         for name in {name for said in pause.said for name in said.names}:
             self._by_name.pop(name, None)
 

@@ -36,6 +36,9 @@ class VerdictKind(StrEnum):
     FAIL = "fail"
 
 
+_VERDICT_KINDS = {kind.value: kind for kind in VerdictKind}
+
+
 @dataclass(frozen=True, slots=True)
 class VerdictRead:
     """The closed, content-free payload of `agent.verified`."""
@@ -61,6 +64,8 @@ class DecisionKind(StrEnum):
     ESCALATE = "escalate"
     TERMINATE = "terminate"
 
+
+_DECISION_KINDS = {kind.value: kind for kind in DecisionKind}
 
 ASKS_A_PERSON = frozenset({DecisionKind.ASK_USER, DecisionKind.CLARIFY, DecisionKind.ESCALATE})
 
@@ -165,13 +170,13 @@ def verdict_of(line: LogLine) -> VerdictRead | None:
     """Return the verdict, or None when it is not one of `pass`, `revise`, `fail` on a target."""
     payload = fields(line.payload)
     agent_id, target = text(payload.get("agentId")), text(payload.get("target"))
-    said = payload.get("verdict")
-    if agent_id is None or target is None or said not in set(VerdictKind):
+    kind = _VERDICT_KINDS.get(text(payload.get("verdict")) or "")
+    if agent_id is None or target is None or kind is None:
         return None
     return VerdictRead(
         agent_id=agent_id,
         target=target,
-        kind=VerdictKind(str(said)),
+        kind=kind,
         criteria=tuple(_texts(payload.get("criteria"))),
         confidence=confidence(payload.get("confidence")),
         causation_host_id=text(payload.get("causationHostId")),
@@ -188,11 +193,12 @@ def decision_of(line: LogLine) -> DecisionRead | None:
     decision = payload.get("decision")
     body = payload if isinstance(decision, str) else fields(decision)
     named = decision if isinstance(decision, str) else body.get("kind") or body.get("decision")
-    if not isinstance(named, str) or named not in set(DecisionKind):
+    kind = _DECISION_KINDS.get(text(named) or "")
+    if kind is None:
         return None
     met, is_readable = _criteria(body.get("successCriteria"))
     return DecisionRead(
-        kind=DecisionKind(named),
+        kind=kind,
         agent_id=text(payload.get("agentId")),
         confidence=confidence(body.get("confidence")),
         iteration=_count(payload.get("iteration")),

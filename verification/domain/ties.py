@@ -1,0 +1,102 @@
+"""Which of the host's pauses belongs to which decision.
+
+A host that asks a person says it twice: somebody decides, and the run is suspended. That is one
+request. The pause that belongs to an orchestrator's decision is one opened after it and before the
+run acts again: one that names the decision as its cause, else one at the same node, else the first
+that waits for a person. An actor's unsure result is tied only to a pause at its own node, or to one
+that names the actor. Source: OpenWOP multi-agent-execution.md; RFC 0039; RFC 0002.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from runs.domain.interrupts import Interrupt, sequence_of
+from runs.domain.log import LogLine
+from runs.domain.readers import ASKS_A_PERSON, node_of
+from verification.domain.cases import NEVER
+from verification.domain.index import Decided, Index, Turn
+from verification.domain.stretches import first_between
+
+EXTERNAL = "external-event"
+"""The kind of a pause that waits for another system, not for a person."""
+
+Pauses = Mapping[str, Interrupt]
+"""By the event id of the line that led to the pause."""
+
+
+def pauses_of_decisions(index: Index, low: Sequence[Decided]) -> Pauses:
+    """Return the pauses that asking decisions led to.
+
+    Args:
+        index: the run's log.
+        low: decisions whose confidence is low; those that ask a person are found here.
+    """
+    asking = [each.line for each in index.decisions if each.said.kind in ASKS_A_PERSON]
+    return _after_each(index, [*asking, *(each.line for each in low)])
+
+
+def pauses_of_escalated(index: Index) -> Pauses:
+    """Return the pauses that `confidence-escalated` events led to."""
+    return _after_each(index, index.escalated)
+
+
+def pauses_of_turns(index: Index, low: Sequence[Turn]) -> Pauses:
+    """Return the pauses that actors' unsure results led to."""
+    by_node: dict[str | None, list[Interrupt]] = defaultdict(list)
+    by_agent: dict[str | None, list[Interrupt]] = defaultdict(list)
+    for pause in index.run.interrupts:
+        by_node[pause.node_id].append(pause)
+        if pause.is_low_confidence:
+            by_agent[pause.agent_id].append(pause)
+    found = {}
+    for turn in low:
+        pauses = by_agent[turn.agent_id] if turn.node_id is None else by_node[turn.node_id]
+        following = next_turn(index, turn)
+        before = following.sequence if following else NEVER
+        pause = first_between(pauses, turn.sequence, before, _opened_at)
+        if pause is not None:
+            found[turn.line.event_id] = pause
+    return MappingProxyType(found)
+
+
+def next_act(index: Index, line: LogLine) -> LogLine | None:
+    """Return the line by which the run acted on what a line decided, or decided again, or ended."""
+    start = sequence_of(line)
+    act = first_between(index.acts, start, NEVER, sequence_of)
+    following = first_between(index.decisions, start, NEVER, lambda each: each.sequence)
+    lines = [each for each in (act, following.line if following else None) if each]
+    return min(lines, key=sequence_of, default=None)
+
+
+def next_turn(index: Index, turn: Turn) -> Turn | None:
+    """Return the same agent's next result at the same node."""
+    here = index.turns_of_agent_at_node.get((turn.agent_id, turn.node_id or ""), [])
+    return first_between(here, turn.sequence, NEVER, lambda each: each.sequence)
+
+
+def _after_each(index: Index, lines: Iterable[LogLine]) -> Pauses:
+    pauses = [each for each in index.run.interrupts if each.kind != EXTERNAL]
+    found = {line.event_id: _pause_after(index, line, pauses) for line in lines}
+    return MappingProxyType({key: pause for key, pause in found.items() if pause is not None})
+
+
+def _pause_after(index: Index, line: LogLine, pauses: Sequence[Interrupt]) -> Interrupt | None:
+    act = next_act(index, line)
+    start = bisect_right(pauses, sequence_of(line), key=_opened_at)
+    end = bisect_right(pauses, sequence_of(act) - 1, key=_opened_at) if act else len(pauses)
+    return min(pauses[start:end], key=lambda each: _distance(line, each), default=None)
+
+
+def _distance(line: LogLine, pause: Interrupt) -> tuple[int, int]:
+    """Order pauses by how surely they belong to a decision."""
+    if any(each.causation_id == line.event_id for each in pause.lines):
+        return 0, pause.opened_at
+    node = node_of(line)
+    is_same_node = node is not None and pause.node_id == node
+    return (1 if is_same_node else 2), pause.opened_at
+
+
+def _opened_at(pause: Interrupt) -> int:
+    return pause.opened_at

@@ -74,7 +74,7 @@ BADGES: Mapping[str, Badge] = {
     "mark.independence_unknown": Badge("Independence unknown", "question", "quiet", "outline"),
     "mark.late": Badge("Late", "history", "quiet", "outline"),
     "mark.gap": Badge("Missing", "gap", "warn", "dashed"),
-    "mark.off_schema": Badge("Off schema", "document", "warn", "outline"),
+    "mark.off_schema": Badge("Off schema", "document"),
     "mark.omitted": Badge("Payload omitted", "box", "quiet", "outline"),
     "mark.near_miss": Badge("Near miss", "eye", "warn", "wash"),
     "mark.conflict": Badge("Conflict", "exchange", "bad", "outline"),
@@ -234,15 +234,11 @@ def mark_of(event_type: str) -> tuple[str, Tone]:
 @register.simple_tag
 def icon(name: str, label: str = "") -> SafeString:
     """Draw a symbol of the sprite; without a label it is decoration and hidden from readers."""
-    href = static("icons.svg")
-    if not label:
-        return format_html(
-            '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', href, name
-        )
+    role = format_html('role="img" aria-label="{}"', label) if label else 'aria-hidden="true"'
     return format_html(
-        '<svg class="icon" role="img" aria-label="{}"><use href="{}#{}"></use></svg>',
-        label,
-        href,
+        '<svg class="icon" width="16" height="16" {}><use href="{}#{}"></use></svg>',
+        SafeString(role),
+        static("icons.svg"),
         name,
     )
 

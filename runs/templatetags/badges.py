@@ -120,6 +120,7 @@ BADGES: Mapping[str, Badge] = {
     "resolution.send_back": Badge("Sent back", "revise", "warn"),
     "resolution.override": Badge("Overridden to pass", "key", "person", "outline"),
     "resolution.answer": Badge("Answered", "chat", "person"),
+    "resolution.confirm": Badge("Pass confirmed", "shield-check", "good"),
     "resolution.dispute": Badge("Pass disputed", "shield-cross", "bad", "outline"),
     "resolution.release_hold": Badge("Hold released", "key", "person", "outline"),
     "resolution.cannot_decide": Badge("Could not decide", "question"),

@@ -10,31 +10,22 @@ from runs.templatetags.badges import BADGES, MARKS, badge, badge_of, grouped, ic
 from verification.domain.consensus.result import Basis
 from verification.domain.decisions import Action
 from verification.domain.delivery import State as DeliveryState
+from verification.domain.findings import FindingKind, Severity
+from verification.domain.gates import GateState
 from verification.domain.lifecycle import State as EscalationState
+from verification.domain.requests import Reason
 
 SPRITE = Path(__file__).parents[2] / "static" / "icons.svg"
 SYMBOLS = set(re.findall(r'<symbol id="([a-z-]+)"', SPRITE.read_text()))
 
-GATES = (
-    "no_verdict passed revise_asked blocked in_review overridden upheld superseded unknown violated"
-)
-REASONS = (
-    "fail low_confidence ask_user interrupt revise_limit violation consensus_rejected held "
-    "audit_sample"
-)
-FINDINGS = (
-    "merged_after_fail success_after_fail merged_after_revise revise_over_limit verdict_reversed "
-    "self_verified unverified_commit low_confidence_not_escalated content_leak_refused "
-    "schema_mismatch conflicting_event near_miss_type verdict_unadvertised clock_skew"
-)
 VOCABULARY = {
     "verdict": ["pass", "fail", "revise", "unverified"],
-    "gate": GATES.split(),
+    "gate": [*(state.value for state in GateState), "violated"],
     "status": [*(status.value for status in RunStatus), "stalled"],
     "outcome": [outcome.value for outcome in Outcome],
-    "severity": ["violation", "advisory", "suspected", "not_provable", "soft"],
-    "finding": FINDINGS.split(),
-    "reason": REASONS.split(),
+    "severity": [severity.value for severity in Severity],
+    "finding": [kind.value for kind in FindingKind],
+    "reason": [reason.value for reason in Reason],
     "escalation": [state.value for state in EscalationState],
     "resolution": [action.value for action in Action],
     "delivery": [*(state.value for state in DeliveryState), "none"],
@@ -42,14 +33,8 @@ VOCABULARY = {
     "basis": [basis.value for basis in Basis],
     "vote": ["accept", "dissent", "error", "not_asked"],
     "mark": [
-        "held",
-        "advisory",
-        "self_verified",
-        "independence_unknown",
-        "late",
-        "gap",
-        "off_schema",
-        "omitted",
+        *("held", "advisory", "self_verified", "independence_unknown", "late", "gap"),
+        *("off_schema", "omitted", "near_miss", "conflict", "candidates", "not_found", "reversed"),
     ],
 }
 WORDS = [(kind, word) for kind, words in VOCABULARY.items() for word in words]

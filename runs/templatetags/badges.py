@@ -138,9 +138,13 @@ BADGES: Mapping[str, Badge] = {
     "resolution.declined": Badge("Declined", "ban", "warn"),
     # The way of a resolution to its host.
     "delivery.waiting": Badge("On its way", "clock", "busy"),
+    "delivery.pending": Badge("Not sent yet", "clock", "busy"),
+    "delivery.retrying": Badge("Retrying", "refresh", "warn"),
     "delivery.sending": Badge("Sending", "send", "busy"),
     "delivery.delivered": Badge("Delivered", "send", "busy"),
     "delivery.accepted": Badge("Accepted", "circle-check", "good"),
+    "delivery.took_effect": Badge("Took effect", "bolt", "good"),
+    "delivery.no_effect": Badge("No effect seen", "eye", "warn", "wash"),
     "delivery.superseded": Badge("Resolved elsewhere", "double-arrow", "warn", "outline"),
     "delivery.undeliverable": Badge("Undeliverable", "ban", "bad", "wash"),
     "delivery.stopped": Badge("Stopped", "held", "bad", "wash"),

@@ -28,7 +28,10 @@ VOCABULARY = {
     "reason": [reason.value for reason in Reason],
     "escalation": [state.value for state in EscalationState],
     "resolution": [action.value for action in Action],
-    "delivery": [*(state.value for state in DeliveryState), "none"],
+    "delivery": [
+        *(state.value for state in DeliveryState),
+        *("none", "pending", "retrying", "took_effect", "no_effect"),
+    ],
     "light": ["done", "current", "waiting", "failed", "skipped"],
     "basis": [basis.value for basis in Basis],
     "vote": ["accept", "dissent", "error", "not_asked"],

@@ -33,6 +33,15 @@ def test_every_icon_that_a_template_names_is_in_the_sprite(template):
     assert set(named) - SYMBOLS == set()
 
 
+def test_what_the_socket_swaps_in_holds_no_form_that_needs_a_token():
+    swapped = re.compile(r"{% partialdef (\w+) %}(.*?){% endpartialdef %}", re.DOTALL)
+    for template in TEMPLATES:
+        text = template.read_text()
+        for name, body in swapped.findall(text):
+            if "hx-swap-oob" in body and name != "decision":
+                assert "csrf_token" not in body, f"{template.name}#{name}"
+
+
 def test_css_needs_no_important_and_no_import():
     sheets = "".join(path.read_text() for path in (ROOT / "static" / "css").glob("*.css"))
 

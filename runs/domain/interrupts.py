@@ -170,11 +170,13 @@ class _Fold:
         self._without_id: dict[str | None, _Pause] = {}
         """At most one at a node: a second announcement without an id joins what is open there."""
         self._is_paused = False
+        self._has_ended = False
 
     def take(self, line: LogLine) -> None:
         if line.type in OPENING_TYPES:
             self._open_or_join(line)
         elif line.type in ENDING_TYPES:
+            self._has_ended = True
             self._close(self._all(), Closed.RUN_ENDED, line)
         elif line.type == RUN_PAUSED:
             self._is_paused = True
@@ -188,7 +190,7 @@ class _Fold:
 
     def _open_or_join(self, line: LogLine) -> None:
         said = suspension_of(line)
-        if said is None:
+        if said is None or self._has_ended:
             return
         pause = self._already_open(said)
         if pause is None:
@@ -215,6 +217,7 @@ class _Fold:
 
     def _resume(self, line: LogLine) -> None:
         """Close what the run went on from; resuming a paused run answers no interrupt."""
+        self._has_ended = False
         node = text(fields(line.payload).get("resumedAtNode"))
         if node is not None:
             self._close([*self._at(node), *self._at(None)], Closed.ANSWERED, line)

@@ -37,7 +37,9 @@ class Success:
     line: LogLine
     """The line that ends it."""
     terminate: LogLine | None
-    """The orchestrator's last decision, if it was the one to end the run."""
+    """The orchestrator's last decision to end, where that is another line."""
+    is_over: bool
+    """The run has ended; a decision to end can still be followed by a question or a failure."""
 
     @property
     def at(self) -> int:
@@ -92,13 +94,14 @@ def success(index: Index, low: Collection[str]) -> Success | None:
     """
     run = index.run
     if run.status is RunStatus.COMPLETED and run.ended_by is not None:
-        return None if run.outcome is Outcome.GAVE_UP else Success(run.ended_by, run.last_terminate)
+        is_success = run.outcome is not Outcome.GAVE_UP
+        return Success(run.ended_by, run.last_terminate, is_over=True) if is_success else None
     last = index.decisions[-1] if index.decisions else None
     if run.is_terminal or last is None or last.said.kind is not DecisionKind.TERMINATE:
         return None
     is_success = last.said.has_readable_criteria and all(last.said.met)
     is_final = last.line.event_id not in low and not _goes_on(index, last.line)
-    return Success(last.line, None) if is_success and is_final else None
+    return Success(last.line, None, is_over=False) if is_success and is_final else None
 
 
 _MERGE_KINDS: Mapping[VerdictKind, FindingKind] = {
@@ -157,13 +160,6 @@ def _merge_doubts(grounds: Grounds, case: Case, phase: Phase, line: LogLine) -> 
     yield from grounds.doubts_about(case, phase.verdict, end)
     if grounds.is_unreadable(start, end):
         yield Doubt.UNREADABLE
-    child = grounds.index.children.get(case.target)
-    if child is None:
-        return
-    if first_between(child.attempts, start, end, int) is not None:
-        yield Doubt.REPLACED
-    if child.merges and sequence_of(child.merges[0]) < start:
-        yield Doubt.REPEATED
 
 
 def _was_replaced(grounds: Grounds, case: Case, line: LogLine) -> bool:
@@ -179,24 +175,27 @@ def _success_deed(grounds: Grounds, case: Case, end: Success) -> _Deed | None:
     later = case.successors(grounds.index, end.at)
     if later.replaced_by is not None:
         return None
-    since = _since(grounds.index, phase)
+    since = _since(grounds.index, case, phase)
     doubts = grounds.doubts_about(case, phase.verdict, end.at)
-    if later.is_contested:
+    if not end.is_over:
+        doubts.append(Doubt.GOES_ON)
+    if later.is_contested and Doubt.REPLACED not in doubts:
         doubts.append(Doubt.REPLACED)
     if grounds.is_unreadable(since, NEVER):
         doubts.append(Doubt.UNREADABLE)
     return _Deed(phase, end.line, grounds.missing(since, NEVER), doubts)
 
 
-def _since(index: Index, phase: Phase) -> int:
-    """Return from where on the log must be complete to know that the run did not give up.
+def _since(index: Index, case: Case, phase: Phase) -> int:
+    """Return from where on the log must be complete to say that a run succeeded in spite of a fail.
 
-    The last `terminate` counts, wherever it stands: if the last one known is below the verdict, a
-    later one that is missing may have said that the goal was not met.
+    From the subject on, since something missing may have replaced it before the verdict came. And
+    from the last known `terminate` on: the last one counts, wherever it stands, and one that is
+    missing may have said that the goal was not met.
     """
     terminate = index.run.last_terminate
     known = -1 if terminate is None else sequence_of(terminate)
-    return min(phase.verdict.sequence, known)
+    return min(phase.verdict.sequence, case.subject.began_at, known)
 
 
 def _finding(

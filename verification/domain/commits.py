@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from runs.domain.interrupts import sequence_of
 from runs.domain.projection import Outcome, RunStatus
-from verification.domain.index import Index, Turn
+from verification.domain.entries import Turn
+from verification.domain.index import Index
 
 
 @dataclass(frozen=True, slots=True)

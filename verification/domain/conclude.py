@@ -19,12 +19,13 @@ from verification.domain.capabilities import Advertisements, CapabilitySpan
 from verification.domain.cases import cases
 from verification.domain.commits import Commits, commits
 from verification.domain.confidence import low_decisions, low_turns, not_escalated
+from verification.domain.entries import Decided, Turn
 from verification.domain.escalations import Escalation, Groups, escalations, tie_together
 from verification.domain.findings import GRAVEST_FIRST, Finding, Severity, worst_severity
 from verification.domain.gates import Gate, GateState, gates, worst_state
 from verification.domain.grounds import grounds
 from verification.domain.holds import Hold, holds
-from verification.domain.index import Decided, Index, Turn, index
+from verification.domain.index import Index, index
 from verification.domain.past_decisions import PastDecision
 from verification.domain.revisions import revisions
 from verification.domain.rules import Rules

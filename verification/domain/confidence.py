@@ -14,7 +14,8 @@ from runs.domain.log import LogLine
 from runs.domain.readers import DecisionKind, confidence_of
 from verification.domain.capabilities import ESCALATION_LEVEL, Advertisements, Claim
 from verification.domain.cases import Case
-from verification.domain.index import Decided, Index, Turn
+from verification.domain.entries import Decided, Turn
+from verification.domain.index import Index
 from verification.domain.rules import Rules
 from verification.domain.stretches import Stretches, first_between, missing_between
 from verification.domain.ties import EXTERNAL, next_act

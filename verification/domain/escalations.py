@@ -15,7 +15,8 @@ from runs.domain.interrupts import Interrupt, sequence_of
 from runs.domain.log import LogLine
 from runs.domain.readers import ASKS_A_PERSON, VerdictKind
 from verification.domain.cases import NEVER, Case
-from verification.domain.index import Decided, Index
+from verification.domain.entries import Decided
+from verification.domain.index import Index
 from verification.domain.past_decisions import PastDecision
 from verification.domain.requests import (
     RANK,

@@ -71,7 +71,7 @@ class Doubt(StrEnum):
     UNREADABLE = "unreadable"
     PERSON = "person"
     REPLACED = "replaced"
-    REPEATED = "repeated"
+    GOES_ON = "goes_on"
     CAPABILITIES = "capabilities"
 
 

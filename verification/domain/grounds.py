@@ -13,10 +13,11 @@ from runs.domain.log import LogLine
 from verification.domain.allowances import Allowances
 from verification.domain.capabilities import Advertisements, Binding
 from verification.domain.cases import Case
+from verification.domain.entries import Child
 from verification.domain.findings import Doubt, Severity
 from verification.domain.holds import Hold
 from verification.domain.index import Index
-from verification.domain.stretches import missing_between
+from verification.domain.stretches import first_between, missing_between
 from verification.domain.verdicts import Verdict
 
 Range = tuple[int, int]
@@ -66,10 +67,15 @@ class Grounds:
     def doubts_about(self, case: Case, verdict: Verdict, before: int) -> list[Doubt]:
         """Return the doubts that hold for anything done about a target after a verdict."""
         doubts = []
-        if not case.subject.is_certain:
+        host_id = verdict.said.causation_host_id
+        own_host = host_id if host_id not in self.claims.host_ids else None
+        if not case.subject.is_certain(own_host):
             doubts.append(Doubt.SUBJECT)
         if self.allowances.between(case, verdict, before) is not None:
             doubts.append(Doubt.PERSON)
+        child = self.index.children.get(case.target)
+        if child is not None and _came_back(child, verdict, before):
+            doubts.append(Doubt.REPLACED)
         return doubts
 
     def _binding(self, verdict: Verdict, effect: LogLine) -> Binding:
@@ -78,6 +84,11 @@ class Grounds:
         if Binding.ADVISORY in both:
             return Binding.ADVISORY
         return Binding.UNKNOWN if Binding.UNKNOWN in both else Binding.GATING
+
+
+def _came_back(child: Child, verdict: Verdict, before: int) -> bool:
+    """Say whether a child run was started or ended again, so that its name means a new result."""
+    return first_between(child.attempts, verdict.sequence, before, int) is not None
 
 
 def grounds(

@@ -12,7 +12,7 @@ from runs.domain import readers
 from runs.domain.interrupts import Interrupt, sequence_of
 from runs.domain.log import LogLine, Origin
 from runs.domain.projection import Projection, in_sequence, project
-from runs.domain.readers import DecisionRead
+from verification.domain.entries import Child, Decided, Turn
 from verification.domain.signals import VERDICT_RECORDED, is_signal
 from verification.domain.stretches import Stretches
 from verification.domain.verdicts import Verdict
@@ -22,57 +22,6 @@ _GATE_RELEVANT = frozenset(
 )
 _ATTEMPT_PHASES = frozenset({"dispatch.succeeded", "child.completed"})
 _COMPLETED_PHASES = frozenset({"child.completed", "output.harvested"})
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A result of an actor: one `agent.decided`."""
-
-    line: LogLine
-    agent_id: str | None
-    node_id: str | None
-
-    @property
-    def sequence(self) -> int:
-        """Return its place in the run."""
-        return sequence_of(self.line)
-
-
-@dataclass(slots=True)
-class Child:
-    """What the parent's log says of a child run."""
-
-    run_id: str
-    first: LogLine
-    """The first line that names it."""
-    workers: set[str] = field(default_factory=set)
-    """The worker or workflow that it runs."""
-    host_ids: set[str] = field(default_factory=set)
-    completed_at: int | None = None
-    attempts: list[int] = field(default_factory=list)
-    """Sequences at which the handoff says that the child was started or came back."""
-    merges: list[LogLine] = field(default_factory=list)
-    """`output.harvested` lines by which its output was applied to the parent."""
-    empty_harvests: list[LogLine] = field(default_factory=list)
-    """Those that say that nothing was applied."""
-
-    @property
-    def begun_at(self) -> int:
-        """Return the sequence at which the child is first named."""
-        return sequence_of(self.first)
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """An orchestrator's decision that can be read."""
-
-    line: LogLine
-    said: DecisionRead
-
-    @property
-    def sequence(self) -> int:
-        """Return its place in the run."""
-        return sequence_of(self.line)
 
 
 @dataclass(slots=True)

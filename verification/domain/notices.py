@@ -10,11 +10,12 @@ from runs.domain.interrupts import sequence_of
 from runs.domain.log import LogLine
 from runs.domain.readers import fields
 from verification.domain.cases import Case
+from verification.domain.entries import Decided
 from verification.domain.findings import Finding, FindingKind, Severity, evidence
 from verification.domain.gates import Gate
 from verification.domain.grounds import Grounds
 from verification.domain.holds import Hold, HoldReason
-from verification.domain.index import Decided, Index
+from verification.domain.index import Index
 from verification.domain.revisions import Revisions, limit
 from verification.domain.rules import Rules
 from verification.domain.sentences import would_change

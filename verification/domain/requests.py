@@ -15,11 +15,12 @@ from runs.domain.projection import RunStatus
 from runs.domain.readers import ASKS_A_PERSON, VerdictKind
 from verification.domain.cases import Case
 from verification.domain.confidence import low_verdicts
+from verification.domain.entries import Decided, Turn
 from verification.domain.findings import Finding, Severity
 from verification.domain.gates import Gate, GateState
 from verification.domain.holds import KEY as HELD
 from verification.domain.holds import Hold
-from verification.domain.index import Decided, Index, Turn
+from verification.domain.index import Index
 from verification.domain.past_decisions import TARGET
 from verification.domain.rules import Rules
 from verification.domain.ties import Pauses, next_act, next_turn

@@ -33,7 +33,7 @@ _DOUBTS: Mapping[Doubt, str] = MappingProxyType(
         Doubt.UNREADABLE: "an event that cannot be read may have changed the verdict or the end",
         Doubt.PERSON: "a person answered the host in between, and the log does not say about what",
         Doubt.REPLACED: "a later attempt may have replaced the result",
-        Doubt.REPEATED: "the output had been merged before the verdict already",
+        Doubt.GOES_ON: "the run has decided to end and has not ended yet",
         Doubt.CAPABILITIES: "what the host advertised at that time is not known",
     }
 )

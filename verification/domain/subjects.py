@@ -14,7 +14,8 @@ from enum import StrEnum
 from runs.domain.interrupts import sequence_of
 from runs.domain.log import LogLine
 from runs.domain.readers import causation_host_of, node_of, tool_call_of
-from verification.domain.index import Child, Index, Turn
+from verification.domain.entries import Child, Turn
+from verification.domain.index import Index
 from verification.domain.stretches import first_between
 from verification.domain.verdicts import Verdict
 
@@ -40,6 +41,9 @@ class Independence(StrEnum):
     UNKNOWN = "unknown"
 
 
+_FOUND = frozenset({SubjectKind.TURN, SubjectKind.CHILD_RUN, SubjectKind.TOOL_CALL})
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What a target names in this run."""
@@ -56,13 +60,21 @@ class Subject:
     candidate_count: int = 0
     host_id: str | None = None
     """The other host that a verdict says it lives on."""
-    is_certain: bool = False
-    """Nothing else can be meant: good enough to prove something with."""
+    homes: frozenset[str] = frozenset()
+    """Other hosts that its own lines say it lives on."""
 
     @property
     def began_at(self) -> int:
         """Return the sequence of the line that shows it first, or -1."""
         return -1 if self.line is None else sequence_of(self.line)
+
+    def is_certain(self, host_id: str | None) -> bool:
+        """Say whether a verdict can mean nothing else: good enough to prove something with.
+
+        Args:
+            host_id: the other host that the verdict names, if it names one.
+        """
+        return self.kind in _FOUND and (host_id is None or host_id in self.homes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +145,7 @@ def successors(index: Index, subject: Subject, asked_at: int, before: int) -> Su
         case SubjectKind.CHILD_RUN:
             return _later_children(index, subject, asked_at, before)
         case SubjectKind.TOOL_CALL:
-            return Successors(None, _has_later_work(index, subject, asked_at, before))
+            return Successors(None, _has_later_work(index, subject, before))
         case SubjectKind.AGENT | SubjectKind.OTHER_HOST | SubjectKind.NOT_FOUND:
             return NO_SUCCESSORS
 
@@ -146,7 +158,7 @@ def _turn(turn: Turn, target: str, host_id: str | None) -> Subject:
         node_id=turn.node_id,
         actor=turn.agent_id,
         host_id=host_id,
-        is_certain=host_id is None or causation_host_of(turn.line) == host_id,
+        homes=_homes(turn.line),
     )
 
 
@@ -157,7 +169,7 @@ def _child(child: Child, target: str, host_id: str | None) -> Subject:
         line=child.first,
         actor=min(child.workers, default=None),
         host_id=host_id,
-        is_certain=host_id is None or host_id in child.host_ids,
+        homes=frozenset(child.host_ids),
     )
 
 
@@ -170,8 +182,13 @@ def _call(line: LogLine, target: str, host_id: str | None) -> Subject:
         node_id=node_of(line),
         actor=call.agent_id if call else None,
         host_id=host_id,
-        is_certain=host_id is None or causation_host_of(line) == host_id,
+        homes=_homes(line),
     )
+
+
+def _homes(line: LogLine) -> frozenset[str]:
+    host_id = causation_host_of(line)
+    return frozenset() if host_id is None else frozenset({host_id})
 
 
 def _agent(turns: Sequence[Turn], target: str) -> Subject:
@@ -200,26 +217,25 @@ def _later_turns(index: Index, subject: Subject, asked_at: int, before: int) -> 
 
 
 def _later_children(index: Index, subject: Subject, asked_at: int, before: int) -> Successors:
-    """Look at other runs of the same worker or workflow, and at the same run coming back again."""
+    """Look at other runs of the same worker or workflow."""
     child = index.children[subject.target]
     same = [index.children_of_worker[worker] for worker in sorted(child.workers)]
     later = [each.within(asked_at, before) for each in same]
     replaced_by = min((each for each in later if each), key=_begin, default=None)
     began = [index.begun_of_worker[worker] for worker in sorted(child.workers)]
     others = [first_between(each, child.begun_at, before, _begin) for each in began]
-    came_back = first_between(child.attempts, asked_at, before, int) is not None
-    is_contested = came_back or any(each is not None for each in others)
+    is_contested = any(each is not None for each in others)
     return Successors(replaced_by.first if replaced_by else None, is_contested)
 
 
-def _has_later_work(index: Index, subject: Subject, asked_at: int, before: int) -> bool:
+def _has_later_work(index: Index, subject: Subject, before: int) -> bool:
     """A failed tool result is commonly followed by another call or another decision."""
     call = tool_call_of(subject.line) if subject.line else None
     calls = index.calls_of_tool.get((call.agent_id, call.tool), []) if call else []
-    if first_between(calls, asked_at, before, sequence_of):
+    if first_between(calls, subject.began_at, before, sequence_of):
         return True
     turns = index.turns_of_agent.get(subject.actor or "", [])
-    return first_between(turns, asked_at, before, _place) is not None
+    return first_between(turns, subject.began_at, before, _place) is not None
 
 
 def _place(turn: Turn) -> int:

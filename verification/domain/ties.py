@@ -16,7 +16,8 @@ from runs.domain.interrupts import Interrupt, sequence_of
 from runs.domain.log import LogLine
 from runs.domain.readers import ASKS_A_PERSON, node_of
 from verification.domain.cases import NEVER
-from verification.domain.index import Decided, Index, Turn
+from verification.domain.entries import Decided, Turn
+from verification.domain.index import Index
 from verification.domain.stretches import first_between
 
 EXTERNAL = "external-event"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ NEAR_MISSES = {"agent.verifed": "agent.verified"}
 def gaps_of(lines: Sequence[LogLine]) -> list[tuple[int, int]]:
     """The sequences missing between the first and the last line."""
     held = sorted({each.sequence for each in lines if each.sequence is not None})
-    return [(a + 1, b - 1) for a, b in zip(held, held[1:], strict=False) if b > a + 1]
+    return [(a + 1, b - 1) for a, b in pairwise(held) if b > a + 1]
 
 
 @dataclass(frozen=True)

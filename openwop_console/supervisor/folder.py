@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -141,6 +142,7 @@ class Folder:
             "postgresPassword": secrets.token_urlsafe(24),
             "redisPassword": secrets.token_urlsafe(24),
             "adminPassword": secrets.token_urlsafe(12),
+            "consoleUuid": str(uuid.uuid4()),
         }
         if missing := made.keys() - held.keys():
             held |= {name: made[name] for name in sorted(missing)}

@@ -54,7 +54,7 @@ def identity_for(cluster: Path, program: str) -> Identity:
     unshare = shutil.which("unshare")
     if unshare is not None:
         inside = Identity(prefix=(unshare, *_NAMESPACE))
-        if _runs([*inside.prefix, program, "--version"], Identity(), cluster.parent):
+        if _runs(program, inside, cluster.parent):
             return inside
     if found is not None:
         raise NoIdentity(cluster)
@@ -64,18 +64,19 @@ def identity_for(cluster: Path, program: str) -> Identity:
 def _reaching(identity: Identity, cluster: Path, program: str) -> Identity:
     """Return the identity once it can pass through `DATA_DIR`, whose files stay closed to it."""
     cluster.parent.chmod(0o711)
-    if not _runs([program, "--version"], identity, cluster.parent):
+    if not _runs(program, identity, cluster.parent):
         raise NoIdentity(cluster)
     return identity
 
 
-def _runs(argv: list[str], identity: Identity, cwd: Path) -> bool:
+def _runs(program: str, identity: Identity, folder: Path) -> bool:
+    """Say whether an identity can enter a folder by its path and start a program there."""
+    attempt = ("/bin/sh", "-c", 'cd "$1" && exec "$2" --version', "sh", str(folder), program)
     try:
         done = subprocess.run(
-            argv,
+            [*identity.prefix, *attempt],
             capture_output=True,
             check=False,
-            cwd=cwd,
             user=identity.uid,
             group=identity.gid,
             extra_groups=None if identity.uid is None else [],

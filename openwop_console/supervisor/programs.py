@@ -24,6 +24,7 @@ def environment(folder: Folder, servers: Servers, url: str, *, local: bool) -> d
     offered = {
         "SECRET_KEY": str(keys["secretKey"]),
         "OPENWOP_CONSOLE_ENCRYPTION_KEY": str(keys["encryptionKey"]),
+        "OPENWOP_CONSOLE_UUID": str(keys["consoleUuid"]),
         "OPENWOP_CONSOLE_URL": url,
         "OPENWOP_CONSOLE_ALLOW_PRIVATE": LOOPBACK if local else "",
     }

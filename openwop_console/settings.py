@@ -259,5 +259,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    # What these say at INFO is noise, or says more than ids.
+    "loggers": {name: {"level": "WARNING"} for name in ("axes", "httpx", "httpcore")},
     "root": {"handlers": ["stderr"], "level": text("LOG_LEVEL", "INFO")},
 }

@@ -1,7 +1,7 @@
 """Starts the PostgreSQL and the Redis that tests run on, before Django reads its settings.
 
-Loaded by `-p tests.servers` in pyproject.toml. DATABASE_URL and REDIS_URL, where both are set, are used
-instead.
+Loaded by `-p tests.servers` in pyproject.toml. DATABASE_URL and REDIS_URL, where both are set, are
+used instead.
 """
 
 import os

@@ -51,6 +51,28 @@ def add(
     click.echo("The key and the secret are shown this once.", err=True)
 
 
+@command.command("connect")
+@click.argument("host")
+@click.option("--base-url", required=True, metavar="URL", help="Where the host answers.")
+@click.option(
+    "--api-key",
+    envvar="OPENWOP_API_KEY",
+    default="",
+    help="What the Console presents to it. [env: OPENWOP_API_KEY]",
+)
+@data_dir
+def connect(folder: Folder, host: str, base_url: str, api_key: str) -> None:
+    """Say where a host answers, so that decisions reach it."""
+    adopt(folder)
+    from runs.actions.hosts import connect_host
+    from runs.models import Host
+
+    try:
+        connect_host(host_id=host, base_url=base_url, api_key=api_key)
+    except Host.DoesNotExist:
+        raise click.ClickException(f"There is no host {host}; see `hosts list`.") from None
+
+
 @command.command("list")
 @output
 @data_dir

@@ -1,7 +1,7 @@
 """Run ids as one segment of an address.
 
-Ids may hold any character, `/` among them. Each UTF-8 byte outside `A-Za-z0-9._-` travels as `~` and two
-upper-case hex digits, as OpenWOP v2 projects tenant-bound ids (`acme/r-1` as `acme~2Fr-1`).
+Ids may hold any character, `/` among them. Each UTF-8 byte outside `A-Za-z0-9._-` travels as `~`
+and two upper-case hex digits, as OpenWOP v2 projects tenant-bound ids (`acme/r-1` as `acme~2Fr-1`).
 """
 
 import re

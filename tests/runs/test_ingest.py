@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runs.actions.ingest import Body, ingest
-from runs.models import Event, Gap, Refusal as Count, Run
+from runs.models import Event, Gap, Run
+from runs.models import Refusal as Count
 from runs.refusal import Refusal
 from tests.factories import decided, event, run_of, send, verified
 

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,7 +41,7 @@ def test_the_order_of_arrival_makes_no_difference(order, lost):
 def test_ranges_never_touch_each_other(held):
     ranges = extend(Span(), held).missing(starts_at_one=False)
 
-    for (_, end), (start, _) in zip(ranges, ranges[1:], strict=False):
+    for (_, end), (start, _) in pairwise(ranges):
         assert end + 1 < start
 
 

@@ -1,5 +1,6 @@
 import gzip
 import json
+import tracemalloc
 import zlib
 
 import pytest
@@ -217,10 +218,15 @@ def test_a_body_at_the_limit_is_taken_and_one_byte_more_is_not():
 
 
 def test_a_bomb_is_not_inflated():
-    bomb = gzip.compress(b"\0" * 200_000_000, compresslevel=1)
+    bomb = gzip.compress(b"\0" * 100_000_000, compresslevel=1)
 
+    tracemalloc.start()
     with pytest.raises(BodyRefused, match="body_too_large"):
         inflate(bomb, LIMITS.body_bytes)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 3 * LIMITS.body_bytes
 
 
 @pytest.mark.parametrize(

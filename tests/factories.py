@@ -30,7 +30,7 @@ def capabilities(gating: bool | None) -> dict[str, Any] | None:
 
 
 def person(name: str) -> User:
-    return User.objects.create_user(name, password=f"{name}-has-a-long-password")
+    return User.objects.create_user(name)
 
 
 def event(sequence: int, type: str = "node.started", run: str = "r-1", **more: Any) -> dict:

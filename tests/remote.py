@@ -42,7 +42,7 @@ class RunningHost:
         headers = {"authorization": f"Bearer {self.options.api_key}"}
         answer = httpx.request(method, self.url + path, headers=headers, timeout=15, **more)
         answer.raise_for_status()
-        return answer.json()
+        return answer.json() if answer.content else None
 
     def start(self, workflow: str) -> str:
         """Start a run and return its id."""

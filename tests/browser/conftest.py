@@ -61,5 +61,3 @@ def remote(console: Running) -> Iterator[RunningHost]:
     assert connected.returncode == 0, connected.stderr
     yield running
     running.stop()
-
-

@@ -13,7 +13,6 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.browser.people import Visitor
 from tests.factories import event
 
-
 pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 

@@ -7,11 +7,11 @@ from email.utils import format_datetime
 import pytest
 
 from runs.domain.log import Origin
-from tests.verification.local_servers import http, serving
+from runs.pinned import Line
+from tests.local_servers import http, serving
 from verification.domain.answer import Reached
 from verification.domain.frozen import resume_body
 from verification.host import HostClient, lines_of, post_webhook
-from verification.pinned import Line
 
 KEY = "hk_test_CANARY"
 BODY = resume_body({"action": "accept", "decidedAt": "2026-11-30T08:00:00.000Z"}).content
@@ -202,10 +202,9 @@ def test_what_a_host_advertises_is_read_without_a_key():
     assert reading.document == {"protocolVersion": "1.0"}
 
 
-def test_a_document_that_is_cut_is_not_read(monkeypatch):
-    monkeypatch.setattr("verification.host.READ_LIMIT", 16)
+def test_a_document_that_is_cut_is_not_read():
     with serving(http(body=json.dumps({"events": [{}] * 50}).encode())) as server:
-        reading = client(server.url).read_events("r")
+        reading = client(server.url, read_limit=16).read_events("r")
 
     assert (reading.answer.status, reading.document) == (200, None)
 

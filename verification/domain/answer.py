@@ -1,46 +1,15 @@
-"""What came back from a host, without its content, and what that asks for.
+"""What a host's answer to a decision asks for.
 
-A host's answer is material to be judged: only its status, the form of its error code and its
-digest are kept. An outcome that is not known stays one; it is never read as a refusal.
+An outcome that is not known stays one; it is never read as a refusal.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from runs.domain.host_answer import Answer, Reached
 from verification.domain.host_errors import canonical_code
 
-
-class Reached(StrEnum):
-    """How far one attempt got. Stored."""
-
-    ANSWERED = "answered"
-    NO_ANSWER = "no_answer"
-    """Sent at least in part; whether the host took it is not known."""
-    NOT_SENT = "not_sent"
-    """No part of the request can have been read."""
-    FORBIDDEN = "forbidden"
-    """Our own rules for destinations refused the address."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """How one attempt ended. Holds no content of the answer."""
-
-    reached: Reached
-    status: int | None = None
-    code: str = ""
-    """The host's error code, when it has the form of one."""
-    why: str = ""
-    """Without an answer: timeout, reset, garbled, refused, tls, name. If forbidden: the reason."""
-    retry_after_s: float | None = None
-    body_sha256: str = ""
-    elapsed_ms: int = 0
-
-    @property
-    def outcome(self) -> str:
-        """One word or two for the list of attempts, at most 64 characters."""
-        return f"{self.reached} {self.code or self.why}".strip()[:64]
+__all__ = ["Answer", "Meaning", "Reached", "may_have_applied", "may_try_token", "meaning_of"]
 
 
 class Meaning(StrEnum):

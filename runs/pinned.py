@@ -14,15 +14,15 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import httpcore
 import httpx
 
-from verification.domain.addresses import Network
-from verification.domain.answer import Answer, Reached
-from verification.domain.destinations import (
+from runs.domain.addresses import Network
+from runs.domain.destinations import (
     Allowed,
     Destination,
     Policy,
@@ -32,11 +32,14 @@ from verification.domain.destinations import (
     read_url,
     refused,
 )
-from verification.network import Deadline, PinnedBackend, TlsFailed
+from runs.domain.host_answer import Answer, Reached
+from runs.network import Deadline, PinnedBackend, TlsFailed
 
 DEADLINE_S = 10.0
 ANSWER_LIMIT = 64 * 1024
 """Bytes of an answer that are read; the status counts whatever the rest is."""
+
+_BROKEN_OFF = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.RemoteProtocolError)
 
 Resolver = Callable[[str, int], Sequence[str]]
 
@@ -73,6 +76,17 @@ class Line:
     deadline_s: float = DEADLINE_S
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An answer whose body is still arriving."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    """By lower-case name."""
+    chunks: Iterator[bytes] = field(repr=False)
+    """Ends with the body, at the limit, at the deadline, or where the connection breaks."""
+
+
 class _Unresolved(Exception):
     """The name has no address, or its resolution took too long."""
 
@@ -81,7 +95,9 @@ def send(call: Call, line: Line) -> tuple[Answer, Received | None]:
     """Send one request and say how it went; never raises for anything a host or network does."""
     started = time.monotonic()
     deadline = Deadline(line.deadline_s)
-    answer, received = _attempt(call, line, deadline)
+    with ExitStack() as stack:
+        answer, response = _attempt(call, line, deadline, stack)
+        received = _received(response, call.limit) if response else None
     elapsed = round((time.monotonic() - started) * 1000)
     digest = hashlib.sha256(received.body).hexdigest() if received else ""
     status = received.status if received else answer.status
@@ -91,12 +107,31 @@ def send(call: Call, line: Line) -> tuple[Answer, Received | None]:
     )
 
 
-def _attempt(call: Call, line: Line, deadline: Deadline) -> tuple[Answer, Received | None]:
+@contextmanager
+def opened(call: Call, line: Line) -> Iterator[Opened | Answer]:
+    """Send one request and give its answer while it arrives: for streams.
+
+    Yields:
+        The open answer, or how the attempt ended where none came.
+    """
+    deadline = Deadline(line.deadline_s)
+    with ExitStack() as stack:
+        answer, response = _attempt(call, line, deadline, stack)
+        if response is None:
+            yield answer
+        else:
+            chunks = _up_to(call.limit, response.iter_stream())
+            yield Opened(response.status, _headers(response), chunks)
+
+
+def _attempt(
+    call: Call, line: Line, deadline: Deadline, stack: ExitStack
+) -> tuple[Answer, httpcore.Response | None]:
     try:
         target = _judged(call.url, line, deadline)
         if isinstance(target, Refused):
             return Answer(Reached.FORBIDDEN, why=target.words), None
-        return Answer(Reached.ANSWERED), _exchange(call, target, deadline)
+        return Answer(Reached.ANSWERED), _exchange(call, target, deadline, stack)
     except (_Unresolved, httpcore.ConnectError, httpcore.ConnectTimeout) as error:
         return Answer(Reached.NOT_SENT, why=_why_not_sent(error)), None
     except (httpcore.LocalProtocolError, UnicodeError):
@@ -157,7 +192,9 @@ def _resolved(destination: Destination, resolver: Resolver, deadline: Deadline) 
     return addresses
 
 
-def _exchange(call: Call, target: Allowed, deadline: Deadline) -> Received:
+def _exchange(
+    call: Call, target: Allowed, deadline: Deadline, stack: ExitStack
+) -> httpcore.Response:
     where = target.destination
     url = httpcore.URL(
         scheme=where.scheme.encode(),
@@ -167,16 +204,9 @@ def _exchange(call: Call, target: Allowed, deadline: Deadline) -> Received:
     )
     headers = [(b"Host", _authority(where).encode()), (b"Connection", b"close")]
     headers += [(name.encode("ascii"), value.encode("ascii")) for name, value in _sent(call)]
-    with (
-        httpcore.ConnectionPool(
-            ssl_context=_tls(), network_backend=PinnedBackend(target.addresses, deadline)
-        ) as pool,
-        pool.stream(call.method, url, headers=headers, content=call.body) as response,
-    ):
-        body, is_whole = _read(response.iter_stream(), call.limit)
-        names = {name.decode("latin-1").lower(): value for name, value in response.headers}
-        texts = {name: value.decode("latin-1") for name, value in names.items()}
-        return Received(response.status, texts, body, is_whole)
+    backend = PinnedBackend(target.addresses, deadline)
+    pool = stack.enter_context(httpcore.ConnectionPool(ssl_context=_tls(), network_backend=backend))
+    return stack.enter_context(pool.stream(call.method, url, headers=headers, content=call.body))
 
 
 def _sent(call: Call) -> Iterable[tuple[str, str]]:
@@ -187,17 +217,38 @@ def _sent(call: Call) -> Iterable[tuple[str, str]]:
         yield "Content-Length", str(len(call.body))
 
 
-def _read(chunks: Iterable[bytes], limit: int) -> tuple[bytes, bool]:
+def _received(response: httpcore.Response, limit: int) -> Received:
     """Read a body up to a limit. Once the status is known, a body that breaks off is no failure."""
     body = bytearray()
+    is_whole = True
     try:
-        for chunk in chunks:
+        for chunk in response.iter_stream():
             body += chunk[: limit + 1 - len(body)]
             if len(body) > limit:
-                return bytes(body[:limit]), False
-    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.RemoteProtocolError):
-        return bytes(body), False
-    return bytes(body), True
+                is_whole = False
+                break
+    except _BROKEN_OFF:
+        is_whole = False
+    return Received(response.status, _headers(response), bytes(body[:limit]), is_whole)
+
+
+def _up_to(limit: int, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Pass chunks on, at most so many bytes in all, until they end in whatever way."""
+    left = limit
+    try:
+        for chunk in chunks:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0:
+                return
+    except _BROKEN_OFF:
+        return
+
+
+def _headers(response: httpcore.Response) -> Mapping[str, str]:
+    return {
+        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
+    }
 
 
 def _authority(where: Destination) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from verification.domain.addresses import (
+from runs.domain.addresses import (
     Network,
     is_in_the_open,
     is_never_allowed,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verification.domain.addresses import networks
-from verification.domain.destinations import (
+from runs.domain.addresses import networks
+from runs.domain.destinations import (
     SETTING,
     Allowed,
     Destination,

@@ -3,7 +3,7 @@
 import httpcore
 import pytest
 
-from verification.network import Deadline, DeadlineStream, PinnedBackend
+from runs.network import Deadline, DeadlineStream, PinnedBackend
 
 
 def test_a_deadline_that_is_over_stops_the_next_step():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verification.domain.addresses import (
+from runs.domain.addresses import (
     is_in_the_open,
     is_never_allowed,
     is_within,

@@ -155,7 +155,7 @@ def _conflicted(conflict: Conflict) -> dict[str, Any]:
     same_id = conflict.arrived.event_id == conflict.held.event_id
     refused = Refused(
         error="version_conflict",
-        reason="event_conflict" if same_id else "sequence_conflict",
+        reason="event_id_conflict" if same_id else "sequence_conflict",
         pointer="/eventId" if same_id else "/sequence",
         event_id=conflict.arrived.event_id,
     )

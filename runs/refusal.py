@@ -4,22 +4,35 @@ It carries the reason and a pointer, never the offending value.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
 class Refusal(Exception):
-    """A request that is not carried out. Raised by edges, translated once."""
+    """A request that is not carried out. Raised by edges, translated once.
 
-    status: int
-    error: str
-    """Registered OpenWOP code."""
-    message: str
-    """What is wrong and what to do, in one sentence."""
-    details: Mapping[str, Any] = field(default_factory=dict)
-    retry_after_s: int | None = None
+    Attributes:
+        status: HTTP status.
+        error: registered OpenWOP code.
+        message: what is wrong and what to do, in one sentence.
+        details: reason, pointer, limits; never content.
+        retry_after_s: when it is worth sending again, where that is known.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        error: str,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        retry_after_s: int | None = None,
+    ) -> None:
+        self.status = status
+        self.error = error
+        self.message = message
+        self.details = dict(details or {})
+        self.retry_after_s = retry_after_s
+        super().__init__(f"{status} {error}: {message}")
 
     def body(self) -> dict[str, Any]:
         """Return the envelope as it travels."""
-        return {"error": self.error, "message": self.message, "details": dict(self.details)}
+        return {"error": self.error, "message": self.message, "details": self.details}

@@ -9,6 +9,8 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from verification.queries.queue import waiting_for
+
 THEMES = ("light", "dark", "system")
 _YEAR_S = 365 * 24 * 3600
 
@@ -27,6 +29,7 @@ class Login(auth.LoginView):
 def frame(request: HttpRequest) -> dict[str, Any]:
     """Give every template the navigation and the reader's theme."""
     theme = request.COOKIES.get("theme", "system")
+    waiting = waiting_for(request.user) if request.user.is_authenticated else 0
     return {
         "nav": [
             {
@@ -35,6 +38,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
                 "active": request.path.startswith(prefix),
                 "icon": icon,
                 "badge_id": badge,
+                "badge": waiting if badge else 0,
             }
             for label, name, prefix, icon, badge in NAV
         ],

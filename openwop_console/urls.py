@@ -7,7 +7,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from openwop_console import frame, health
+from openwop_console import frame, health, styleguide
 from openwop_console.errors import api_not_found
 from openwop_console.pages import escalation, queue, run, run_list, sockets
 from runs.urls import urlpatterns as runs_api
@@ -32,6 +32,7 @@ urlpatterns = [
     path("queue/<int:pk>/<str:move>", escalation.act, name="escalation-act"),
     path("api/v1/", include((api, "api"))),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="api:openapi"), name="docs"),
+    path("styleguide", styleguide.view, name="styleguide"),
     path("login", frame.Login.as_view(), name="login"),
     path("logout", auth.LogoutView.as_view(), name="logout"),
     path("theme", frame.theme, name="theme"),

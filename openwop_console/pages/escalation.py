@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+import orjson
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -23,7 +24,7 @@ from verification.domain.delivery import UNSETTLED
 from verification.domain.delivery import State as DeliveryState
 from verification.domain.effect import EffectKind
 from verification.domain.errors import VerificationError
-from verification.domain.fields import FieldKind
+from verification.domain.fields import FieldKind, FormField
 from verification.domain.freshness import View
 from verification.domain.interrupt_request import InterruptRequest
 from verification.domain.lifecycle import State
@@ -32,15 +33,19 @@ from verification.domain.refusals import AlreadySettled, StaleView
 from verification.models import Delivery, Escalation, Gate, Resolution, Verdict
 from verification.queries.queue import next_for
 
-REASONS = {
-    "fail": (
+REASONS = (
+    ("Keeping it shut", (
         "The verdict is right.",
         "The evidence does not support the result.",
-        "The criterion does not apply here.",
+        "It needs more than this host can check.",
+    )),
+    ("Letting it through", (
         "Checked by hand; the result is correct.",
+        "The criterion does not apply here.",
         "Accepted as a known risk.",
-    ),
-}
+    )),
+)  # fmt: skip
+"""Usual reasons, by what they are reasons for."""
 _EDITS = frozenset({Action.EDIT_ACCEPT, Action.REPLACE, Action.REPORT_EVENT})
 _AROUND = 5
 """Lines above and below the verdict that are shown as evidence."""
@@ -94,7 +99,7 @@ def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
         "evidence": _evidence(found),
         "actions": [_action(choice, number) for number, choice in enumerate(offered, 1)],
         "fields": list(_fields(offered)),
-        "reason_templates": REASONS.get(found.reason, REASONS["fail"]),
+        "reason_templates": REASONS,
         "resolution": resolution and _resolution(resolution),
         "delivery": resolution and _delivery(found, resolution),
         "urls": _urls(found, viewer),
@@ -276,10 +281,19 @@ def _fields(offered: tuple[Choice, ...]) -> list[dict[str, Any]]:
             "help": field.help,
             "is_required": field.is_required,
             "choices": [(str(index), str(value)) for index, value in enumerate(field.choices)],
-            "value": "" if field.initial is None else field.initial,
+            "value": _initial(field),
         }
         for number, field in enumerate(known.values(), 1)
     ]
+
+
+def _initial(field: FormField) -> str:
+    """Return what a field shows before anything is typed: JSON as people read it."""
+    if field.initial is None:
+        return ""
+    if field.kind is FieldKind.JSON:
+        return orjson.dumps(field.initial, option=orjson.OPT_INDENT_2).decode()
+    return str(field.initial)
 
 
 def _resolution(resolution: Resolution) -> dict[str, Any]:

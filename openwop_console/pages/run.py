@@ -22,6 +22,7 @@ from runs.queries.timeline import (
     changes_since,
     newest,
     older,
+    rows_at,
     stalled,
 )
 from runs.templatetags.badges import mark_of
@@ -80,6 +81,7 @@ def changes(run: Run, cursor: Cursor) -> dict[str, Any] | None:
         "rows": rows_of(run, found.rows),
         "redrawn": [],
         "whole": found.window is not None,
+        "shown_text": f"{run.last_position:,} lines",
     }
     if found.window is not None:
         shown["rows"] = rows_of(run, found.window.rows)
@@ -198,17 +200,17 @@ def _subjects_of(run: Run, rows: Sequence[Row]) -> list[dict[str, Any]]:
     drawn: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for verdict in Verdict.objects.filter(run=run, subject_position__in=positions):
         drawn[verdict.subject_position or 0].append(_mark(verdict))
-    flags = dict(
-        Event.objects.filter(run=run, position__in=positions).values_list("position", "flags")
-    )
+    subjects = {each.position: each for each in rows_at(run, positions)}
     return [
         {
             "position": position,
             "verdicts_on_it": marks,
-            "is_late": flags[position].get("late", False),
-            "mismatches": flags[position].get("mismatches", []),
+            "is_late": subjects[position].is_late,
+            "is_omitted": subjects[position].is_omitted,
+            "mismatches": subjects[position].mismatches,
         }
         for position, marks in drawn.items()
+        if position in subjects
     ]
 
 

@@ -4,7 +4,7 @@ Lines stand in the order of their place: the host's sequence, never arrival. The
 keyset, so a run of fifty thousand events opens as fast as one of fifty.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -250,6 +250,12 @@ def _row(run: Run, event: Event, pause: timedelta | None, missing: tuple[int, in
         payload=event.payload,
         payload_url=reverse("line", args=[run.host.slug, run.run_id, event.position]),
     )
+
+
+def rows_at(run: Run, positions: Collection[int]) -> list[Row]:
+    """Return the lines at some positions, in timeline order."""
+    found = _events(run).filter(position__in=positions).order_by("place", "position")
+    return _rows(run, list(found))
 
 
 def between(run: Run, position: int, around: int) -> list[Row]:

@@ -66,7 +66,7 @@ class TextRequired(VerificationError):
     def __init__(self, action: Action, which: str) -> None:
         self.action = action
         self.which = which
-        super().__init__(f"{action} needs a {which}.")
+        super().__init__(f"This action needs a {which}.")
 
 
 ABOUT_THE_RESULT = frozenset(

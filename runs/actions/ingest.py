@@ -15,16 +15,20 @@ from django.utils import timezone
 
 from runs.actions.append import Batch, Outcome, TurnedAway, append
 from runs.domain.answers import message_of
+from runs.domain.batch import Batch as Events
 from runs.domain.batch import events_of, form_of, unpacked
 from runs.domain.envelope import EnvelopeRefused, read
 from runs.domain.intake import Conflict
 from runs.domain.limits import Limits
+from runs.domain.log import Envelope
 from runs.domain.refusals import BodyRefused, Refused
+from runs.domain.tenants import fault_in_tenant, is_foreign
 from runs.limits import LIMIT_BEHIND, limits
 from runs.models import Host
 from runs.refusal import Refusal
 
 _STATUS = {
+    "id_tenant_mismatch": 403,
     "payload_too_large": 413,
     "unsupported_media_type": 415,
     "version_conflict": 409,
@@ -84,9 +88,17 @@ def ingest(*, host: Host, body: Body, now: datetime | None = None) -> Receipt:
         form = form_of(body.content_type)
         events = events_of(unpacked(body.raw, body.content_encoding, allowed), form, allowed)
     except BodyRefused as refused:
-        count_refusals(host, [refused.reason], now)
-        raise _refusal(refused.error, refused.reason, refused.pointer) from None
-    batches, rejected = _sort_by_run(events.items, allowed, now)
+        raise refusal_of_body(host, refused, now) from None
+    return take(host=host, events=events, now=now)
+
+
+def take(*, host: Host, events: Events, now: datetime) -> Receipt:
+    """Take single events of a host, whichever door they came through.
+
+    Raises:
+        Refusal: none of them can be taken.
+    """
+    batches, rejected = _sort_by_run(host, events.items, limits(), now)
     outcome = append(host=host, batches=batches, now=now) if batches else Outcome(0, 0, (), ())
     turned = sorted(
         [*rejected, *(_conflicted(each) for each in outcome.conflicts)],
@@ -116,29 +128,39 @@ def ingest(*, host: Host, body: Body, now: datetime | None = None) -> Receipt:
     )
 
 
+def refusal_of_body(host: Host, refused: BodyRefused, now: datetime) -> Refusal:
+    """Count a body of which nothing is taken, and return what its sender is told."""
+    count_refusals(host, [refused.reason], now)
+    return _refusal(refused.error, refused.reason, refused.pointer)
+
+
 def _sort_by_run(
-    items: Sequence[tuple[int, object | Refused]], allowed: Limits, now: datetime
+    host: Host, items: Sequence[tuple[int, object | Refused]], allowed: Limits, now: datetime
 ) -> tuple[dict[str, Batch], list[dict[str, Any]]]:
     """Read each event and put it to its run; what is refused is listed, marked if it matters."""
     batches: dict[str, Batch] = defaultdict(Batch)
     rejected = []
     for index, item in items:
-        refused = item if isinstance(item, Refused) else None
-        if refused is None:
-            try:
-                envelope = read(item, now=now, limits=allowed)
-                batches[envelope.run_id].envelopes.append((index, envelope))
-                continue
-            except EnvelopeRefused as error:
-                refused = error.refused
-        rejected.append(_rejected(index, refused))
-        if refused.holds and refused.run_id:
-            batches[refused.run_id].turned_away.append(
-                TurnedAway(
-                    refused.event_id or "", refused.sequence, refused.reason, refused.pointer
-                )
+        found = _read(host, item, allowed, now)
+        if isinstance(found, Envelope):
+            batches[found.run_id].envelopes.append((index, found))
+            continue
+        rejected.append(_rejected(index, found))
+        if found.holds and found.run_id and not is_foreign(found.run_id, host.tenant):
+            batches[found.run_id].turned_away.append(
+                TurnedAway(found.event_id or "", found.sequence, found.reason, found.pointer)
             )
     return dict(batches), rejected
+
+
+def _read(host: Host, item: object | Refused, allowed: Limits, now: datetime) -> Envelope | Refused:
+    if isinstance(item, Refused):
+        return item
+    try:
+        envelope = read(item, now=now, limits=allowed)
+    except EnvelopeRefused as error:
+        return error.refused
+    return fault_in_tenant(envelope, host.tenant) or envelope
 
 
 def _rejected(index: int, refused: Refused) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _items_of_lines(raw: bytes, limits: Limits) -> Iterator[object | Refused]:
             raise BodyRefused(PAYLOAD_TOO_LARGE, "batch_too_many")
         match line:
             case Examined():
-                yield _only_item(line, limits)
+                yield item_at((), line.document, line, limits)
             case JsonRefused():
                 yield _refused(None, line.reason, line.pointer, limits)
 
@@ -146,12 +146,12 @@ def _events_of_document(raw: bytes, limits: Limits) -> Batch:
         raise BodyRefused(VALIDATION_ERROR, refused.reason, refused.pointer) from None
     document = body.document
     if isinstance(document, list):
-        return _split(document, (), body, limits)
+        return items_at((), document, body, limits)
     if not isinstance(document, dict):
         raise BodyRefused(VALIDATION_ERROR, "json_not_object")
     if "events" in document and not _ENVELOPE_KEYS & document.keys():
-        return _split(_unwrapped(document, body.faults), ("events",), body, limits)
-    return Batch([(0, _only_item(body, limits))], is_single=True)
+        return items_at(("events",), _unwrapped(document, body.faults), body, limits)
+    return Batch([(0, item_at((), document, body, limits))], is_single=True)
 
 
 def _unwrapped(document: dict[str, object], faults: Sequence[Fault]) -> list[object]:
@@ -167,21 +167,38 @@ def _unwrapped(document: dict[str, object], faults: Sequence[Fault]) -> list[obj
     return events
 
 
-def _only_item(body: Examined, limits: Limits) -> object | Refused:
-    fault = body.faults[0] if body.faults else None
-    if fault is None and body.depth > limits.depth:
+def item_at(
+    path: tuple[str, ...], document: object, body: Examined, limits: Limits
+) -> object | Refused:
+    """The event that stands at `path` of the body, or its own fault.
+
+    Raises:
+        BodyRefused: the fault is around it.
+    """
+    fault = None
+    for each in body.faults:
+        if each.path[: len(path)] != path:
+            raise BodyRefused(VALIDATION_ERROR, each.reason, each.pointer)
+        fault = fault or Fault(each.reason, each.path[len(path) :])
+    if fault is None and body.depth > limits.depth and depth_of(document) > limits.depth:
         fault = _TOO_DEEP
-    return _item(body.document, fault, limits)
+    return _item(document, fault, limits)
 
 
-def _split(documents: list[object], path: tuple[str, ...], body: Examined, limits: Limits) -> Batch:
-    """The items of a batch that stands at `path` of the body, each with its own fault."""
+def items_at(
+    path: tuple[str, ...], documents: list[object], body: Examined, limits: Limits
+) -> Batch:
+    """The events of the list that stands at `path` of the body, each with its own fault.
+
+    Raises:
+        BodyRefused: `batch_too_many`, `batch_empty`, or a fault around the list.
+    """
     if len(documents) > limits.batch_events:
         raise BodyRefused(PAYLOAD_TOO_LARGE, "batch_too_many")
     outer = len(path)
     faults: dict[Step, Fault] = {}
     for fault in body.faults:
-        if len(fault.path) <= outer:
+        if len(fault.path) <= outer or fault.path[:outer] != path:
             raise BodyRefused(VALIDATION_ERROR, fault.reason, fault.pointer)
         index, inner = fault.path[outer], fault.path[outer + 1 :]
         faults.setdefault(index, Fault(fault.reason, inner))

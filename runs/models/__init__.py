@@ -1,7 +1,9 @@
 """The tables of facts."""
 
+from runs.models.delivery import ReceivedDelivery, RetiringSecret
 from runs.models.event import Event, Gap, Refusal
 from runs.models.host import CapabilitySnapshot, Host, HostKey
+from runs.models.pulling import PulledHost, PulledRun, PullRound, RunSnapshot
 from runs.models.run import Run
 from runs.models.viewer import Viewer, workspaces_of
 from runs.models.workspace import Membership, Role, Workspace
@@ -13,9 +15,15 @@ __all__ = [
     "Host",
     "HostKey",
     "Membership",
+    "PullRound",
+    "PulledHost",
+    "PulledRun",
+    "ReceivedDelivery",
     "Refusal",
+    "RetiringSecret",
     "Role",
     "Run",
+    "RunSnapshot",
     "Viewer",
     "Workspace",
     "workspaces_of",

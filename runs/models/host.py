@@ -29,6 +29,12 @@ class Host(models.Model):
     sealed_webhook_secret = models.BinaryField(
         default=b"", help_text="The secret both sides sign webhooks with, encrypted."
     )
+    tenant = models.CharField(
+        max_length=134,
+        blank=True,
+        default="",
+        help_text="OpenWOP tenant of its tenant-bound run ids; empty: any.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: "models.Manager[Host]" = models.Manager()

@@ -73,7 +73,10 @@ def _written(
     shown: Observed,
     result: Result | TeamResult | None,
 ) -> dict[str, Any]:
-    titles = wire.titles_of(result, shown)
+    titles = {
+        f"task-{number}": task["title"].strip()
+        for number, task in enumerate(_tasks(vector["input"]), start=1)
+    }
     written: dict[str, Any] = {
         "calls": wire.calls(world, vector["expected"]["calls"], titles, _questions(vector)),
         "unconsumed": world.unconsumed(),
@@ -95,19 +98,23 @@ def _written(
 
 def _questions(vector: Mapping[str, Any]) -> dict[str, str]:
     given = vector["input"]
-    tasks = given.get("tasks") or _planned(given)
     main = given.get("prompt") or given.get("goal") or ""
-    return {"": main, **{task["title"]: task["description"] for task in tasks}}
+    return {"": main, **{task["title"]: task["description"] for task in _tasks(given)}}
+
+
+def _tasks(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return given.get("tasks") or _planned(given)
 
 
 def _planned(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the tasks of the last plan in the coordinator's script."""
     for item in reversed(given["script"].get("coordinator", [])):
         try:
             plan = find(item.get("reply", "")).value
         except NotJson:
             continue
         if isinstance(plan, list):
-            return [task for task in plan if isinstance(task, dict)]
+            return [task for task in plan if isinstance(task, dict) and "title" in task]
     return []
 
 

@@ -10,7 +10,7 @@ from verification.domain.consensus.agents import Agent
 from verification.domain.consensus.budgets import Budgets, Estimator, Purchase
 from verification.domain.consensus.history import AbortRequested
 from verification.domain.consensus.queue import DependencyPayload, TaskSpec
-from verification.domain.consensus.rules import ConsensusRules, Panel, Setting
+from verification.domain.consensus.rules import ConsensusRules, NoProposers, Panel, Setting
 from verification.domain.consensus.steps import Rules
 from verification.domain.consensus.tasks import TaskRules
 from verification.domain.consensus.team import COORDINATOR, TeamRules
@@ -25,6 +25,8 @@ def rules_of(vector: Mapping[str, Any]) -> Rules:
     if vector["operation"] == "runConsensus":
         proposers = options["proposer"]
         names = proposers if isinstance(proposers, list) else [proposers]
+        if not names:
+            raise NoProposers
         return ConsensusRules(
             question=given["prompt"],
             proposers=tuple(agents(name) for name in names),

@@ -6,7 +6,7 @@ from typing import Any
 from tests.consensus.world import Call, World
 from verification.domain.consensus import prompts, replies
 from verification.domain.consensus.budgets import Crossing
-from verification.domain.consensus.failures import Failure
+from verification.domain.consensus.failures import Failure, FailureKind
 from verification.domain.consensus.history import Usage
 from verification.domain.consensus.observed import (
     AgentOutcome,
@@ -29,18 +29,6 @@ PLACEHOLDERS = {
 Titles = Mapping[str, str]
 
 
-def titles_of(result: Result | TeamResult | None, shown: Observed) -> dict[str, str]:
-    """Return the titles of tasks by id."""
-    titles = {
-        str(span.attributes["oma.task.id"]): str(span.attributes["oma.task.title"])
-        for span in shown.spans
-        if "oma.task.title" in span.attributes
-    }
-    if isinstance(result, TeamResult):
-        titles |= {task.id: task.title for task in result.tasks}
-    return titles
-
-
 def usage(used: Usage) -> dict[str, int]:
     return {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens}
 
@@ -48,7 +36,9 @@ def usage(used: Usage) -> dict[str, int]:
 def failure(failed: Failure | None) -> dict[str, Any] | None:
     if failed is None:
         return None
-    written: dict[str, Any] = {"kind": failed.kind.value, "retryable": failed.is_retryable}
+    written: dict[str, Any] = {"kind": failed.kind.value}
+    if failed.kind is not FailureKind.FRAMEWORK:  # A broken span says nothing about retrying.
+        written["retryable"] = failed.is_retryable
     if failed.code is not None:
         written["code"] = failed.code
     if failed.http_status is not None:
@@ -314,6 +304,6 @@ def _judging(text: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "framing": framing,
         "lensIndex": lenses[0] if lenses else None,
-        "customText": custom if framing == "custom" else None,
+        "customText": custom if framing == "custom" or custom == "" else None,
         "verdictContract": prompts.VERDICT_CONTRACT in text,
     }

@@ -49,15 +49,14 @@ class World:
         return [*entries, self._reply(ask, item)]
 
     def _reply(self, ask: AskAgent, item: dict[str, Any]) -> Reply:
-        name, phase = ask.agent.name, ask.phase
         if "reply" in item:
             usage = Usage(item["usage"]["input_tokens"], item["usage"]["output_tokens"])
-            return Reply(ask.position, name, phase, item["reply"], usage)
+            return ask.answered(item["reply"], usage)
         if "error" in item:
             error = item["error"]
             failure = failures.raised(error.get("name", "Error"), error.get("status"))
-            return Reply(ask.position, name, phase, error["message"], failure=failure)
-        return Reply(ask.position, name, phase, failure=self._hang(name, item))
+            return ask.failed(failure, error["message"])
+        return ask.failed(self._hang(ask.agent.name, item))
 
     def _hang(self, name: str, item: dict[str, Any]) -> Failure:
         if item.get("abort"):

@@ -66,15 +66,10 @@ def take(replay: Replay, turn: Turn) -> Procedure[Taken]:
         {"oma.agent.name": agent.name, **turn.attributes},
     )
     taken = yield from _call(replay, turn)
-    if agent.output_schema is not None and not _is_final(taken):
+    if agent.output_schema is not None and taken.outcome.has_succeeded:
         taken = yield from _read_or_repair(replay, turn, taken, agent.output_schema)
     _close(replay, turn, span, taken)
     return taken
-
-
-def _is_final(taken: Taken) -> bool:
-    """A call that was raised or over the agent's own budget is not read any further."""
-    return taken.outcome.failure is not None and taken.outcome.failure is not CANCELLED
 
 
 def _call(replay: Replay, turn: Turn) -> Procedure[Taken]:
@@ -119,9 +114,8 @@ def _read_or_repair(
         second,
         outcome=replace(second.outcome, usage=usage),
         turns=first.turns + second.turns,
-        is_cut_off=first.is_cut_off or second.is_cut_off,
     )
-    if second.outcome.failure is TOKEN_BUDGET_EXCEEDED:
+    if not merged.outcome.has_succeeded:
         return merged
     read = _read(merged, schema)
     if read is not None:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from verification.domain.consensus.agents import Agent
-from verification.domain.consensus.history import Phase
+from verification.domain.consensus.failures import Failure
+from verification.domain.consensus.history import Phase, Reply, Usage
 from verification.domain.consensus.prompts import Prompt
 
 
@@ -22,6 +23,14 @@ class AskAgent:
     """Id of the task this call belongs to."""
     nonce: str | None = None
     """The nonce that fences this call's data, if the job fences its prompts."""
+
+    def answered(self, text: str, usage: Usage) -> Reply:
+        """Return the history's entry for a call that was answered."""
+        return Reply(self.position, self.agent.name, self.phase, text, usage)
+
+    def failed(self, failure: Failure, text: str = "") -> Reply:
+        """Return the history's entry for a call that failed; it is not charged."""
+        return Reply(self.position, self.agent.name, self.phase, text, failure=failure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -155,20 +155,10 @@ def fenced_contract(nonce: str, criteria: Sequence[str]) -> str:
 def revising(question: str, answer: str, dissent: Sequence[str], nonce: str | None) -> Prompt:
     """Ask for a better answer. Its writer sees the question, the last answer and its critique."""
     critique = "\n".join(f"- {each}" for each in dissent)
+    quoted = (Quoted("Your last answer", answer), Quoted("Critique", critique))
     if nonce is None:
-        parts: tuple[Part, ...] = (
-            question,
-            Quoted("Your last answer", answer),
-            Quoted("Critique", critique),
-            REVISION_REQUEST,
-        )
-        return render((), parts, None)
-    parts = (
-        Quoted("Question", question),
-        Quoted("Your last answer", answer),
-        Quoted("Critique", critique),
-    )
-    return render([REVISION_REQUEST], parts, nonce)
+        return render((), (question, *quoted, REVISION_REQUEST), None)
+    return render([REVISION_REQUEST], (question, *quoted), nonce)
 
 
 def repairing(asked: Prompt, reply: str, nonce: str | None) -> Prompt:

@@ -92,7 +92,8 @@ def _read_fenced(text: str, contract: Contract) -> Ruling:
         return Ruling(accepts=False, critique=NOT_JSON)
     if not isinstance(said, dict) or not _keeps(said, contract):
         return Ruling(accepts=False, critique=CONTRACT_BROKEN)
-    ruling = _decide(Found(said), contract.schema)
+    verdict = {key: each for key, each in said.items() if key in ("accept", "critique")}
+    ruling = _decide(Found(verdict), contract.schema)
     return replace(ruling, criteria=tuple(said.get("criteria", ())))
 
 

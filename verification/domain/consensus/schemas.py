@@ -11,7 +11,7 @@ import jsonschema_rs
 
 from verification.domain.errors import VerificationError
 
-MAX_PATTERN_BYTES = 1 << 20
+MAX_PATTERN_BYTES = 1 << 16
 """Compiled size; a pattern that needs more is refused with its schema."""
 
 

@@ -9,6 +9,7 @@ Source: OWASP LLM Top 10 2026, prompt injection.
 import base64
 import binascii
 import re
+import unicodedata
 from collections.abc import Iterator
 from enum import StrEnum
 
@@ -19,8 +20,14 @@ _ROLE = re.compile(
     r"|^[ \t]{0,8}#{0,4}[ \t]{0,8}(?:system|assistant|developer)(?: prompt| message)?[ \t]{0,8}:",
     re.IGNORECASE | re.MULTILINE,
 )
-_HIDDEN = re.compile(
-    "[\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+_HIDDEN = re.compile("[\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+_ADDRESS = re.compile(
+    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rubric|rules|prompt)\b"
+    r"|\b(?:judges?|reviewers?|verifiers?|graders?)\b[^.\n]{0,60}\baccept"
+    r"|\b(?:set|make|return|reply|answer|respond|output)\b[^.\n]{0,60}\baccept\b"
+    r"|\balways accept\b|\baccept (?:this|the|my) (?:answer|proof|result)\b"
+    r"|\byour (?:verdict|rubric|instructions)\b|\bquorum\b",
+    re.IGNORECASE,
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,4096}={0,2}")
 
@@ -34,6 +41,8 @@ class Suspicion(StrEnum):
     ROLE_MARKER = "role_marker"
     HIDDEN_CHARACTERS = "hidden_characters"
     """Zero-width, direction-changing or tag characters: what is read is not what is there."""
+    ADDRESSES_JUDGES = "addresses_judges"
+    """It speaks to those who judge it."""
     ENCODED_VERDICT = "encoded_verdict"
 
 
@@ -43,10 +52,12 @@ def suspicions(answer: str) -> tuple[Suspicion, ...]:
 
 
 def _checks(answer: str) -> Iterator[tuple[Suspicion, bool]]:
-    yield Suspicion.VERDICT_SHAPED, _VERDICT.search(answer) is not None
-    yield Suspicion.FENCE_SHAPED, _FENCE.search(answer) is not None
-    yield Suspicion.ROLE_MARKER, _ROLE.search(answer) is not None
+    plain = unicodedata.normalize("NFKC", _HIDDEN.sub("", answer))
+    yield Suspicion.VERDICT_SHAPED, _VERDICT.search(plain) is not None
+    yield Suspicion.FENCE_SHAPED, _FENCE.search(plain) is not None
+    yield Suspicion.ROLE_MARKER, _ROLE.search(plain) is not None
     yield Suspicion.HIDDEN_CHARACTERS, _HIDDEN.search(answer) is not None
+    yield Suspicion.ADDRESSES_JUDGES, _ADDRESS.search(plain) is not None
     yield Suspicion.ENCODED_VERDICT, any(map(_hides_verdict, _BASE64.findall(answer)))
 
 

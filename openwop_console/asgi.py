@@ -15,11 +15,14 @@ from django.conf import settings  # noqa: E402
 
 from openwop_console.body_limit import BodyLimit  # noqa: E402
 from openwop_console.urls import sockets_urlpatterns  # noqa: E402
+from verification.patience import PatientGates  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(
-            http, limit=settings.MAX_BODY_BYTES, setting="OPENWOP_CONSOLE_MAX_BODY_BYTES"
+            PatientGates(http),
+            limit=settings.MAX_BODY_BYTES,
+            setting="OPENWOP_CONSOLE_MAX_BODY_BYTES",
         ),
         "websocket": AllowedHostsOriginValidator(
             AuthMiddlewareStack(URLRouter(sockets_urlpatterns))

@@ -252,6 +252,13 @@ CONSOLE_UUID = text("OPENWOP_CONSOLE_UUID", "5a0c7c0e-7f0b-4f4e-9f39-0d5b1f1f4f0
 """Names this Console in the opaque ids by which hosts know who decided."""
 CONTENT_DAYS = number("OPENWOP_CONSOLE_CONTENT_DAYS", 90, least=1)
 
+# --- Gates ------------------------------------------------------------------------------------
+
+GATE_ANSWER_S = number("OPENWOP_CONSOLE_GATE_ANSWER_S", 60, least=1)
+"""How long an answer of the gate API may be relied on."""
+SIGNING_KEY = text("OPENWOP_CONSOLE_SIGNING_KEY")
+"""Base64 of the 32-byte Ed25519 seed that evidence is signed with; empty: made once and kept."""
+
 # --- Logs: one line each, ids only --------------------------------------------------------------
 
 LOGGING = {

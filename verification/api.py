@@ -1,5 +1,9 @@
 """The API of judgements: gates, findings, escalations. Each view translates and nothing more."""
 
+from uuid import UUID
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -7,10 +11,93 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from runs.api import HOST, find_run
-from verification.queries.api import escalations_page, findings_document, gates_document
+from runs.live import run_group
+from runs.models import HostKey
+from runs.refusal import Refusal
+from verification.actions.answering import answer_gate
+from verification.actions.evidence import evidence_of, public_keys
+from verification.models import Finding, GateReceipt
+from verification.patience import is_seconds, patience_of
+from verification.queries.api import (
+    answer_document,
+    escalations_page,
+    findings_document,
+    gates_document,
+    receipt_document,
+)
+from verification.queries.standing import Standing, standings
+
+RUN = OpenApiParameter("run", str, description="The run that the target is in.")
 
 
-class RunGatesView(APIView):
+class JudgementView(APIView):
+    """Any view of judgements: a key must be allowed to read gates."""
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        """Refuse keys without the scope, once it is known who asks."""
+        super().initial(request, *args, **kwargs)
+        caller: object = request.user
+        if isinstance(caller, HostKey) and "gates:read" not in caller.scopes:
+            raise Refusal(403, "forbidden", "This key may not read gates.", {"reason": "scope"})
+
+
+class GateView(JudgementView):
+    """One word about a target, for hosts and builds."""
+
+    @extend_schema(
+        operation_id="checkGate",
+        parameters=[
+            RUN,
+            HOST,
+            OpenApiParameter("wait", int, description="Seconds to wait for an answer; 60 at most."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, target: str) -> Response:
+        """Return what may be done with a result now. Whatever is not plainly a pass is none."""
+        if not is_seconds(request.query_params.get("wait", "0")):
+            raise _invalid("wait", "seconds")
+        standing = _only(standings(request.user, target, request.query_params), request)
+        patience = patience_of(getattr(request._request, "scope", None))
+        is_early = patience is not None and not standing.answer.is_settled
+        if is_early and patience and patience.asks_again(run_group(standing.run.pk)):
+            return Response(status=202)  # never sent: the request is asked again
+        receipt = answer_gate(standing=standing, by=request.user)
+        return Response(answer_document(receipt), headers={"Cache-Control": "no-store"})
+
+
+class ReceiptView(JudgementView):
+    """One answer that was given about a gate."""
+
+    @extend_schema(operation_id="getGateReceipt", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, receipt: UUID) -> Response:
+        """Return what was answered, when, to whom, and over which verdicts."""
+        seen = GateReceipt.objects.visible_to(request.user).select_related("run__host")
+        return Response(receipt_document(get_object_or_404(seen, pk=receipt)))
+
+
+class EvidenceView(JudgementView):
+    """The evidence of one finding."""
+
+    @extend_schema(operation_id="getEvidence", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, finding: int) -> Response:
+        """Return everything a finding rests on, signed, to be checked anywhere."""
+        seen = Finding.objects.visible_to(request.user).select_related("run__host")
+        found = get_object_or_404(seen, pk=finding)
+        name = f'attachment; filename="finding-{found.pk}.evidence.json"'
+        return Response(evidence_of(found), headers={"Content-Disposition": name})
+
+
+class SigningKeysView(APIView):
+    """The keys that this Console signs with."""
+
+    @extend_schema(operation_id="listSigningKeys", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Return the public halves, to compare evidence with."""
+        return Response({"keys": public_keys()})
+
+
+class RunGatesView(JudgementView):
     """The gates of one run."""
 
     @extend_schema(operation_id="listRunGates", parameters=[HOST], responses=OpenApiTypes.OBJECT)
@@ -19,7 +106,7 @@ class RunGatesView(APIView):
         return Response(gates_document(find_run(request, run)))
 
 
-class RunFindingsView(APIView):
+class RunFindingsView(JudgementView):
     """The findings about one run."""
 
     @extend_schema(operation_id="listRunFindings", parameters=[HOST], responses=OpenApiTypes.OBJECT)
@@ -28,7 +115,7 @@ class RunFindingsView(APIView):
         return Response(findings_document(find_run(request, run)))
 
 
-class EscalationsView(APIView):
+class EscalationsView(JudgementView):
     """Requests for a person."""
 
     @extend_schema(
@@ -44,3 +131,31 @@ class EscalationsView(APIView):
     def get(self, request: Request) -> Response:
         """List escalations, due first."""
         return Response(escalations_page(request.user, request.query_params))
+
+
+def _only(found: list[Standing], request: Request) -> Standing:
+    """Return the one run that is meant.
+
+    Raises:
+        Http404: there is none for this caller.
+        Refusal: there are several.
+    """
+    if not found:
+        raise Http404
+    if len(found) > 1:
+        missing = "host" if request.query_params.get("run") else "run"
+        raise _invalid(missing, f"{missing}_required")
+    return found[0]
+
+
+def _invalid(field: str, reason: str) -> Refusal:
+    message = _MESSAGES[reason]
+    details = {"reason": reason, "pointer": f"/{field}"}
+    return Refusal(400, "validation_error", message, details)
+
+
+_MESSAGES = {
+    "seconds": "Say how many whole seconds to wait: ?wait=30.",
+    "run_required": "Several runs hold this target; say which with ?run=.",
+    "host_required": "Several hosts have a run of this id; say which with ?host=.",
+}

@@ -5,6 +5,10 @@ from django.urls import path
 from verification import api
 
 urlpatterns = [
+    path("gates/<path:target>", api.GateView.as_view(), name="gate"),
+    path("receipts/<uuid:receipt>", api.ReceiptView.as_view(), name="receipt"),
+    path("findings/<int:finding>/evidence", api.EvidenceView.as_view(), name="evidence"),
+    path("signing-keys", api.SigningKeysView.as_view(), name="signing-keys"),
     path("runs/<run:run>/gates", api.RunGatesView.as_view(), name="run-gates"),
     path("runs/<run:run>/findings", api.RunFindingsView.as_view(), name="run-findings"),
     path("escalations", api.EscalationsView.as_view(), name="escalations"),

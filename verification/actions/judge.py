@@ -11,20 +11,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from runs.actions.runs import Stamp, locked, note, stamp
-from runs.lines import signal_lines
-from runs.models import CapabilitySnapshot, Gap, Run
+from runs.models import Run
 from runs.signals import Appended
 from verification.actions import keeping
 from verification.actions.asking import settle_escalations
 from verification.actions.deliveries import watch_for_effects
-from verification.domain.capabilities import CapabilitySpan
-from verification.domain.conclude import Conclusions, conclude
-from verification.domain.decisions import Action
-from verification.domain.lifecycle import State
-from verification.domain.past_decisions import PastDecision
-from verification.domain.rules import Rules
-from verification.domain.signals import relevant, signal_types
-from verification.models import Escalation, Resolution
+from verification.actions.keeping_findings import keep_findings
+from verification.domain.conclude import Conclusions
+from verification.domain.routes import routes
+from verification.domain.signals import relevant
+from verification.models import Escalation
+from verification.queries.premises import premises
 
 STRIP = 5
 """How many of a run's last verdicts its row shows."""
@@ -42,13 +39,15 @@ def needs_judging(appended: Appended) -> bool:
 def judge(*, run: Run, now: datetime | None = None) -> Conclusions:
     """Conclude anew for a locked run and keep what changed."""
     now = now or timezone.now()
-    conclusions = _conclude(run, now)
+    known = premises(run, now)
+    conclusions = known.conclusions()
     lines = [
         *keeping.keep_verdicts(run, conclusions),
-        *keeping.keep_gates(run, conclusions, now),
-        *keeping.keep_findings(run, conclusions, now),
+        *keeping.keep_gates(run, conclusions, routes(conclusions, known.lines), now),
+        *keep_findings(run, conclusions, known.gaps, now),
         *settle_escalations(run, conclusions, now),
     ]
+    keeping.keep_judgement(run, conclusions)
     note(run=run, lines=lines, now=now)
     _stamp(run, conclusions)
     watch_for_effects(run=run, now=now)
@@ -59,46 +58,6 @@ def judge(*, run: Run, now: datetime | None = None) -> Conclusions:
 def judge_again(*, run: int, now: datetime | None = None) -> Conclusions:
     """Conclude anew for a run, outside of an append."""
     return judge(run=locked(run), now=now)
-
-
-def _conclude(run: Run, now: datetime) -> Conclusions:
-    types = signal_types(has_verdicts=True)
-    missing = Gap.objects.filter(run=run).order_by("first").values_list("first", "last")
-    return conclude(
-        lines=signal_lines([run.pk], types)[run.pk],
-        gaps=list(missing),
-        capabilities=_capabilities(run.host_id),
-        decisions=_decisions(run),
-        settings=Rules(),
-        claimed=_claimed(run, now),
-    )
-
-
-def _capabilities(host: int) -> list[CapabilitySpan]:
-    snapshots = CapabilitySnapshot.objects.filter(host=host).order_by("valid_from")
-    return [
-        CapabilitySpan(each.document, each.valid_from, each.valid_to, reference=str(each.pk))
-        for each in snapshots
-    ]
-
-
-def _decisions(run: Run) -> list[PastDecision]:
-    rows = Resolution.objects.filter(escalation__run=run).select_related("escalation", "by")
-    return [
-        PastDecision(
-            key=row.escalation.key,
-            action=Action(row.action),
-            seen_position=row.seen_position,
-            by=row.by.get_username(),
-            target=row.escalation.target or None,
-        )
-        for row in rows.order_by("pk")
-    ]
-
-
-def _claimed(run: Run, now: datetime) -> set[str]:
-    rows = Escalation.objects.filter(run=run, state=State.CLAIMED, claim_until__gt=now)
-    return {name for row in rows.values_list("key", "target") for name in row if name}
 
 
 def _stamp(run: Run, conclusions: Conclusions) -> None:

@@ -1,94 +1,146 @@
-"""Brings the rows of verdicts, gates and findings in line with what was concluded.
+"""Brings the rows of verdicts, gates and commits in line with what was concluded.
 
-Only what differs is written, so that a run with ten thousand verdicts costs no ten thousand writes
-when one arrives. Each function returns the lines that tell the run's page what changed.
+Only what differs is written, in one statement a table, so that a run with ten thousand verdicts
+costs no ten thousand writes when one arrives. Each function returns the lines that tell the run's
+page what changed.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import orjson
+from django.db import connection
+
 from runs.actions.log import NewLine, console_line
-from runs.models import Run
-from verification.domain import findings as rules
+from runs.domain.readers import confidence_of
+from runs.models import CapabilitySnapshot, Run
 from verification.domain.conclude import Conclusions
+from verification.domain.gate_answers import basis_of, worst_of
 from verification.domain.gate_sentences import sentence_of
 from verification.domain.gates import Gate as ConcludedGate
 from verification.domain.gates import GateState
-from verification.models import Finding, Gate, Verdict
+from verification.domain.routes import RouteStep
+from verification.domain.verdicts import Verdict as ConcludedVerdict
+from verification.models import Gate, Judgement, Verdict
 
-STANDING, WITHDRAWN = "standing", "withdrawn"
+SHOWN = 20
+"""Candidates of a target, and unverified targets of a run, that are kept by name."""
+TOLD_ONE_BY_ONE = 50
+"""Gates that may change at once and still get a line each."""
+_LONGEST_TARGET = 256
+
+Routes = Mapping[str, Sequence[RouteStep]]
 
 
 def keep_verdicts(run: Run, conclusions: Conclusions) -> list[NewLine]:
     """Keep one row per verdict; they tell nothing that their own lines do not."""
-    standing = {
-        verdict.line.event_id for gate in conclusions.gates.values() for verdict in gate.standing
+    held = {
+        event_id: (pk, standing, subject)
+        for pk, event_id, standing, subject in Verdict.objects.filter(run=run).values_list(
+            "pk", "event_id", "standing", "subject_position"
+        )
     }
-    held = {row.event_id: row for row in Verdict.objects.filter(run=run)}
     new, changed = [], []
-    for verdict in conclusions.verdicts:
-        gate = conclusions.gates.get(verdict.said.target)
-        subject = gate.subject.line.position if gate and gate.subject.line else None
-        is_standing = verdict.line.event_id in standing
+    for verdict, is_standing, subject in _placed(conclusions):
         row = held.get(verdict.line.event_id)
         if row is None:
-            new.append(
-                Verdict(
-                    run=run,
-                    event_id=verdict.line.event_id,
-                    position=verdict.line.position,
-                    sequence=verdict.sequence,
-                    target=verdict.said.target,
-                    verifier=verdict.said.agent_id,
-                    verdict=verdict.kind.value,
-                    criteria=list(verdict.said.criteria),
-                    confidence=verdict.said.confidence,
-                    standing=is_standing,
-                    subject_position=subject,
-                )
-            )
-        elif (row.standing, row.subject_position) != (is_standing, subject):
-            row.standing, row.subject_position = is_standing, subject
-            changed.append(row)
-    Verdict.objects.bulk_create(new)
-    Verdict.objects.bulk_update(changed, ["standing", "subject_position"], batch_size=500)
+            new.append(_verdict_row(run, verdict, is_standing, subject))
+        elif row[1:] != (is_standing, subject):
+            changed.append({"id": row[0], "standing": is_standing, "subject_position": subject})
+    Verdict.objects.bulk_create(new, batch_size=1000)
+    _update("verification_verdict", _VERDICT_COLUMNS, changed)
     return []
 
 
-_GATE_FIELDS = [
-    "state", "binding", "subject_kind", "subject_event_id", "subject_position", "actor",
-    "independence", "detail",
-]  # fmt: skip
+def verdict_rows(run: Run, conclusions: Conclusions) -> list[Verdict]:
+    """Return the rows that verdicts would have, without keeping them."""
+    return [_verdict_row(run, *placed) for placed in _placed(conclusions)]
+
+
+def _placed(conclusions: Conclusions) -> list[tuple[ConcludedVerdict, bool, int | None]]:
+    """Return each verdict, whether it stands, and the position of its subject."""
+    standing = {
+        verdict.line.event_id for gate in conclusions.gates.values() for verdict in gate.standing
+    }
+    subjects = {
+        target: gate.subject.line.position
+        for target, gate in conclusions.gates.items()
+        if gate.subject.line
+    }
+    return [
+        (verdict, verdict.line.event_id in standing, subjects.get(verdict.said.target))
+        for verdict in conclusions.verdicts
+    ]
+
+
+def _verdict_row(
+    run: Run, verdict: ConcludedVerdict, is_standing: bool, subject: int | None
+) -> Verdict:
+    return Verdict(
+        run=run,
+        event_id=verdict.line.event_id,
+        position=verdict.line.position,
+        sequence=verdict.sequence,
+        target=verdict.said.target,
+        verifier=verdict.said.agent_id,
+        verdict=verdict.kind.value,
+        criteria=list(verdict.said.criteria),
+        confidence=verdict.said.confidence,
+        standing=is_standing,
+        subject_position=subject,
+    )
+
+
+_VERDICT_COLUMNS = {"standing": "boolean", "subject_position": "bigint"}
+_GATE_COLUMNS = {
+    "state": "text",
+    "binding": "text",
+    "subject_kind": "text",
+    "subject_event_id": "text",
+    "subject_position": "bigint",
+    "actor": "text",
+    "independence": "text",
+    "detail": "jsonb",
+}
 _TOLD_BY_OTHERS = {GateState.IN_REVIEW.value}
 """The claim's own line says it."""
 
 
-def keep_gates(run: Run, conclusions: Conclusions, now: datetime) -> list[NewLine]:
+def keep_gates(run: Run, conclusions: Conclusions, routes: Routes, now: datetime) -> list[NewLine]:
     """Keep one row per target and tell which gates changed in a way that matters."""
-    held = {row.target: row for row in Gate.objects.filter(run=run)}
-    new, changed, lines = [], [], []
-    for target, gate in conclusions.gates.items():
-        wanted = _gate_row(run, gate)
-        row = held.pop(target, None)
-        was = row.state if row else ""
-        if row is None:
-            new.append(wanted)
-        elif any(getattr(row, name) != getattr(wanted, name) for name in _GATE_FIELDS):
-            wanted.pk = row.pk
-            changed.append(wanted)
-        if was != wanted.state and _is_news(was, wanted.state):
-            lines.append(_gate_line(run, wanted, was, now))
-    Gate.objects.bulk_create(new)
-    Gate.objects.bulk_update(changed, _GATE_FIELDS, batch_size=500)
+    columns = tuple(_GATE_COLUMNS)
+    rows = Gate.objects.filter(run=run).values_list("pk", "target", *columns)
+    held = {target: (pk, values) for pk, target, *values in rows}
+    new, changed, news = [], [], []
+    for gate in gate_rows(run, conclusions, routes):
+        values = [getattr(gate, name) for name in columns]
+        pk, before = held.pop(gate.target, (None, []))
+        if pk is None:
+            new.append(gate)
+        elif before != values:
+            changed.append({"id": pk, **dict(zip(columns, values, strict=True))})
+        was = before[0] if before else ""
+        if was != gate.state and _is_news(was, gate.state):
+            news.append((gate, was))
+    Gate.objects.bulk_create(new, batch_size=1000)
+    _update("verification_gate", _GATE_COLUMNS, changed)
     if held:
-        Gate.objects.filter(pk__in=[row.pk for row in held.values()]).delete()
-    return lines
+        Gate.objects.filter(pk__in=[pk for pk, _ in held.values()]).delete()
+    return _gate_lines(run, news, now)
 
 
-def _gate_row(run: Run, gate: ConcludedGate) -> Gate:
+def gate_rows(run: Run, conclusions: Conclusions, routes: Routes) -> list[Gate]:
+    """Return the rows that gates would have, without keeping them."""
+    return [
+        _gate_row(run, gate, routes.get(target, ())) for target, gate in conclusions.gates.items()
+    ]
+
+
+def _gate_row(run: Run, gate: ConcludedGate, route: Sequence[RouteStep]) -> Gate:
     subject = gate.subject
+    worst = worst_of(gate)
     return Gate(
         run=run,
         target=gate.target,
@@ -97,7 +149,7 @@ def _gate_row(run: Run, gate: ConcludedGate) -> Gate:
         subject_kind=subject.kind.value,
         subject_event_id=subject.line.event_id if subject.line else "",
         subject_position=subject.line.position if subject.line else None,
-        actor=subject.actor or "",
+        actor=(subject.actor or "")[:_LONGEST_TARGET],
         independence=gate.independence.value,
         detail={
             "sentence": sentence_of(gate),
@@ -105,7 +157,19 @@ def _gate_row(run: Run, gate: ConcludedGate) -> Gate:
             "turnsUsed": gate.turns_used,
             "turnLimit": gate.turn_limit,
             "candidates": subject.candidate_count,
+            "candidateIds": list(subject.candidates[-SHOWN:]),
             "hostId": subject.host_id,
+            "actorConfidence": confidence_of(subject.line) if subject.line else None,
+            "basis": basis_of(gate).value,
+            "worst": worst.value if worst else None,
+            "route": [
+                {
+                    "kind": step.kind.value,
+                    "position": step.line.position,
+                    "sequence": step.line.sequence,
+                }
+                for step in route
+            ],
         },
     )
 
@@ -114,6 +178,20 @@ def _is_news(was: str, state: str) -> bool:
     if {was, state} & _TOLD_BY_OTHERS:
         return state not in _TOLD_BY_OTHERS and was != GateState.BLOCKED.value
     return bool(was) or state != GateState.PASSED.value
+
+
+def _gate_lines(run: Run, news: Sequence[tuple[Gate, str]], now: datetime) -> list[NewLine]:
+    """Tell each gate that changed; where very many did at once, tell that in one line."""
+    if len(news) <= TOLD_ONE_BY_ONE:
+        return [_gate_line(run, gate, was, now) for gate, was in news]
+    return [
+        console_line(
+            event_id=f"console:gates:{run.last_position}",
+            type="console.gates.changed",
+            at=now,
+            payload={"count": len(news)},
+        )
+    ]
 
 
 def _gate_line(run: Run, gate: Gate, was: str, now: datetime) -> NewLine:
@@ -127,56 +205,34 @@ def _gate_line(run: Run, gate: Gate, was: str, now: datetime) -> NewLine:
     )
 
 
-def keep_findings(run: Run, conclusions: Conclusions, now: datetime) -> list[NewLine]:
-    """Keep one row per kind and target; what no longer holds is withdrawn, not deleted."""
-    held = {(row.kind, row.target): row for row in Finding.objects.filter(run=run)}
-    lines = []
-    for found in conclusions.findings:
-        key = (found.kind.value, found.target or "")
-        row = held.pop(key, None) or Finding(run=run, kind=key[0], target=key[1], opened_at=now)
-        if _write_finding(row, found):
-            lines.append(_finding_line(run, row, now))
-    for row in held.values():
-        if row.status == STANDING:
-            row.status, row.withdrawn_at = WITHDRAWN, now
-            row.withdrawn_because = "The log, as it is held now, no longer shows it."
-            row.save(update_fields=["status", "withdrawn_at", "withdrawn_because"])
-            lines.append(_finding_line(run, row, now))
-    return lines
-
-
-def _write_finding(row: Finding, found: rules.Finding) -> bool:
-    """Write a finding if it differs from its row; say whether people should be told."""
-    wanted: dict[str, Any] = {
-        "severity": found.severity.value,
-        "status": STANDING,
-        "evidence": list(_evidence(found.evidence)),
-        "missing": [list(each) for each in found.missing],
-        "capabilities": found.claim.span.reference if found.claim and found.claim.span else None,
-        "explanation": found.explanation,
-        "would_change": found.would_change,
-        "withdrawn_at": None,
-        "withdrawn_because": "",
+def keep_judgement(run: Run, conclusions: Conclusions) -> None:
+    """Keep what the run was judged with, and how many of its commits nobody had verified."""
+    commits = conclusions.commits
+    newest = CapabilitySnapshot.objects.filter(host=run.host_id).order_by("-pk")
+    wanted = {
+        "host_id": run.host_id,
+        "snapshot_id": newest.values_list("pk", flat=True).first(),
+        "commits": commits.total,
+        "unverified": len(commits.unverified),
+        "unverified_targets": [each[:_LONGEST_TARGET] for each in commits.unverified[:SHOWN]],
     }
-    if row.pk and all(getattr(row, name) == value for name, value in wanted.items()):
-        return False
-    is_news = not row.pk or (row.severity, row.status) != (wanted["severity"], STANDING)
-    for name, value in wanted.items():
-        setattr(row, name, value)
-    row.save()
-    return is_news
+    held = Judgement.objects.filter(run=run).first()
+    if held is None:
+        Judgement.objects.create(run=run, **wanted)
+    elif any(getattr(held, name) != value for name, value in wanted.items()):
+        Judgement.objects.filter(run=run).update(**wanted)
 
 
-def _evidence(lines: Iterable[rules.Evidence]) -> Iterable[dict[str, Any]]:
-    for line in lines:
-        yield {"eventId": line.event_id, "sequence": line.sequence, "type": line.type}
-
-
-def _finding_line(run: Run, row: Finding, now: datetime) -> NewLine:
-    what = "noted" if row.status == STANDING else "withdrawn"
-    return console_line(
-        event_id=f"console:finding:{row.pk}:{run.last_position}:{what}",
-        type=f"console.finding.{what}",
-        at=now,
-        payload={"kind": row.kind, "severity": row.severity, "target": row.target or None},
-    )
+def _update(table: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Update rows by id in one statement."""
+    if not rows:
+        return
+    sets = ", ".join(f"{name} = new.{name}" for name in columns)
+    types = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET {sets}"  # noqa: S608  (constant text)
+            f" FROM jsonb_to_recordset(%s::jsonb) AS new (id bigint, {types})"
+            f" WHERE {table}.id = new.id",
+            [orjson.dumps(rows).decode()],
+        )

@@ -9,7 +9,7 @@ from typing import Any, Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from runs.models import Run, Viewer
+from runs.models import CapabilitySnapshot, Host, Run, Viewer
 from runs.models.viewer import seen_by
 
 
@@ -72,6 +72,7 @@ class Gate(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "target"], name="a_target_has_one_gate"),
         ]
+        indexes = [models.Index(fields=["target"], name="gates_by_target")]
 
     def __str__(self) -> str:
         return f"{self.target}: {self.state}"
@@ -102,7 +103,51 @@ class Finding(models.Model):
                 fields=["run", "kind", "target"], name="a_finding_is_made_once_per_target"
             ),
         ]
-        indexes = [models.Index(fields=["kind", "status", "-opened_at"], name="findings_by_kind")]
+        indexes = [
+            models.Index(fields=["kind", "status", "-opened_at"], name="findings_by_kind"),
+            models.Index(fields=["status", "-opened_at", "-id"], name="findings_newest"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.severity})"
+
+
+class Judgement(models.Model):
+    """What a run was last judged with, and the results that it committed.
+
+    One row per judged run. `snapshot` makes it a ledger: where the host has advertised something
+    newer since, the run is judged again, however the news of it was lost.
+    """
+
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE)
+    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="+")
+    snapshot = models.ForeignKey(
+        CapabilitySnapshot, null=True, on_delete=models.SET_NULL, related_name="+",
+        help_text="The newest that the host had when it was judged.",
+    )  # fmt: skip
+    commits = models.IntegerField(default=0)
+    unverified = models.IntegerField(default=0, help_text="Commits without a verdict before them.")
+    unverified_targets = ArrayField(
+        models.CharField(max_length=256), default=list, help_text="The first of them."
+    )
+
+    objects = OfRunQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(unverified__lte=models.F("commits")),
+                name="no_more_commits_are_unverified_than_there_are",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["host", "snapshot"], name="judgements_by_snapshot"),
+            models.Index(
+                fields=["host", "-run"],
+                condition=models.Q(unverified__gt=0),
+                name="judgements_with_silence",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unverified} of {self.commits} commits unverified"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runs.models import Gap, Run, Viewer
-from verification.models import Escalation, Finding, Gate, Verdict
+from verification.models import Escalation, Finding, Gate, GateReceipt, Verdict
 from verification.models.escalation import OPEN_STATES
 
 PAGE = 100
@@ -84,6 +84,33 @@ def escalation_document(escalation: Escalation) -> dict[str, Any]:
         "claimedBy": escalation.claimed_by and escalation.claimed_by.get_username(),
         "closedAt": escalation.closed_at,
         "closedBecause": escalation.closed_because or None,
+    }
+
+
+def answer_document(receipt: GateReceipt) -> dict[str, Any]:
+    """Return an answer as callers of the gate API get it."""
+    return {
+        "decision": receipt.decision,
+        "basis": receipt.basis,
+        "complete": receipt.complete,
+        "expiresAt": receipt.expires_at,
+        "receiptId": str(receipt.pk),
+    }
+
+
+def receipt_document(receipt: GateReceipt) -> dict[str, Any]:
+    """Return an answer with all that it was given on."""
+    return {
+        **answer_document(receipt),
+        "target": receipt.target,
+        "runId": receipt.run.run_id,
+        "host": receipt.run.host.slug,
+        "askedBy": receipt.asked_by,
+        "answeredAt": receipt.answered_at,
+        "state": receipt.state,
+        "held": receipt.held,
+        "position": receipt.position,
+        "verdicts": receipt.verdicts,
     }
 
 

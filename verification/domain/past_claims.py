@@ -1,0 +1,44 @@
+"""Who held what, and what was decided, at a moment of a run: told by the Console's own lines."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runs.domain.log import LogLine
+from runs.domain.readers import fields
+
+PREFIX = "console.escalation."
+CLAIMED = f"{PREFIX}claimed"
+RESOLVED = f"{PREFIX}resolved"
+TYPES = frozenset(
+    {CLAIMED, RESOLVED, *(f"{PREFIX}{end}" for end in ("released", "lapsed", "closed"))}
+)
+"""The lines that are read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """Escalations by id, as they were."""
+
+    claimed: frozenset[int]
+    resolved: frozenset[int]
+
+
+def reviews(lines: Iterable[LogLine]) -> Reviews:
+    """Return what the lines add up to.
+
+    Args:
+        lines: of the Console, up to the moment.
+    """
+    claimed: set[int] = set()
+    resolved: set[int] = set()
+    for line in sorted(lines, key=lambda each: each.position):
+        escalation = fields(line.payload).get("escalation")
+        if line.type not in TYPES or type(escalation) is not int:
+            continue
+        if line.type == CLAIMED:
+            claimed.add(escalation)
+        else:
+            claimed.discard(escalation)
+        if line.type == RESOLVED:
+            resolved.add(escalation)
+    return Reviews(frozenset(claimed), frozenset(resolved))

@@ -1,0 +1,136 @@
+"""What conclusions about a run are drawn from, as it is now or as it was at a position.
+
+As it was means as it was known: lines up to the position, the gaps they left, what the host had
+advertised and what people had claimed and decided by then.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from runs.domain import gaps as gap_rules
+from runs.domain.log import LogLine, Origin
+from runs.lines import signal_lines
+from runs.models import CapabilitySnapshot, Event, Gap, Run
+from verification.domain import past_claims
+from verification.domain.capabilities import CapabilitySpan
+from verification.domain.conclude import Conclusions, conclude
+from verification.domain.decisions import Action
+from verification.domain.lifecycle import State
+from verification.domain.past_decisions import PastDecision
+from verification.domain.rules import Rules
+from verification.domain.signals import signal_types
+from verification.models import Escalation, Resolution
+
+Ranges = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Premises:
+    """Everything that `conclude` asks for."""
+
+    lines: Sequence[LogLine]
+    gaps: Ranges
+    capabilities: Sequence[CapabilitySpan]
+    decisions: Sequence[PastDecision]
+    claimed: Collection[str]
+
+    def conclusions(self) -> Conclusions:
+        """Conclude."""
+        return conclude(
+            lines=self.lines,
+            gaps=self.gaps,
+            capabilities=self.capabilities,
+            decisions=self.decisions,
+            settings=Rules(),
+            claimed=self.claimed,
+        )
+
+
+def premises(run: Run, now: datetime) -> Premises:
+    """Read what is known of a run now."""
+    missing = Gap.objects.filter(run=run).order_by("first").values_list("first", "last")
+    held = Escalation.objects.filter(run=run, state=State.CLAIMED, claim_until__gt=now)
+    return Premises(
+        lines=_signals(run),
+        gaps=list(missing),
+        capabilities=_capabilities(run.host_id),
+        decisions=_decisions(Resolution.objects.filter(escalation__run=run)),
+        claimed=_names(held),
+    )
+
+
+def premises_at(run: Run, position: int) -> Premises:
+    """Read what was known of a run when the line at a position was its last one."""
+    moment = Event.objects.filter(run=run, position__lte=position).order_by("-position").first()
+    told = Event.objects.filter(
+        run=run, position__lte=position, type__in=past_claims.TYPES
+    ).order_by("position")
+    reviews = past_claims.reviews(_told(event) for event in told)
+    resolutions = Resolution.objects.filter(escalation__in=reviews.resolved)
+    return Premises(
+        lines=[line for line in _signals(run) if line.position <= position],
+        gaps=_gaps_at(run, position),
+        capabilities=_capabilities(run.host_id, moment.recorded_at if moment else None),
+        decisions=_decisions(resolutions),
+        claimed=_names(Escalation.objects.filter(run=run, pk__in=reviews.claimed)),
+    )
+
+
+def _signals(run: Run) -> list[LogLine]:
+    return signal_lines([run.pk], signal_types(has_verdicts=True))[run.pk]
+
+
+def _gaps_at(run: Run, position: int) -> Ranges:
+    held = Event.objects.filter(run=run, position__lte=position, origin=Origin.HOST)
+    sequences = (each for each in held.values_list("sequence", flat=True) if each is not None)
+    span = gap_rules.extend(gap_rules.Span(), sequences)
+    starts = held.filter(sequence=1, type="run.started").exists()
+    return span.missing(starts_at_one=starts)
+
+
+def _capabilities(host: int, until: datetime | None = None) -> list[CapabilitySpan]:
+    """Return what a host advertised, as far as it was known by a moment."""
+    snapshots = CapabilitySnapshot.objects.filter(host=host).order_by("valid_from")
+    if until is not None:
+        snapshots = snapshots.filter(valid_from__lte=until)
+    return [
+        CapabilitySpan(each.document, each.valid_from, _end(each, until), reference=str(each.pk))
+        for each in snapshots
+    ]
+
+
+def _end(snapshot: CapabilitySnapshot, until: datetime | None) -> datetime | None:
+    end = snapshot.valid_to
+    return None if end is not None and until is not None and end > until else end
+
+
+def _decisions(rows: "QuerySet[Resolution]") -> list[PastDecision]:
+    return [
+        PastDecision(
+            key=row.escalation.key,
+            action=Action(row.action),
+            seen_position=row.seen_position,
+            by=row.by.get_username(),
+            target=row.escalation.target or None,
+        )
+        for row in rows.select_related("escalation", "by").order_by("pk")
+    ]
+
+
+def _names(escalations: "QuerySet[Escalation]") -> set[str]:
+    return {name for row in escalations.values_list("key", "target") for name in row if name}
+
+
+def _told(event: Event) -> LogLine:
+    return LogLine(
+        position=event.position,
+        origin=Origin.CONSOLE,
+        sequence=None,
+        event_id=event.event_id,
+        type=event.type,
+        payload=event.payload,
+        timestamp=event.occurred_at,
+    )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -48,6 +48,11 @@ def mark(position: int, type_: str, payload: Any) -> LogLine:
         payload=payload,
         timestamp=at(position),
     )
+
+
+def arrived(position: int, late: LogLine) -> LogLine:
+    """The same line, but arrived at another time."""
+    return replace(late, position=position)
 
 
 def started(sequence: int = 0) -> LogLine:

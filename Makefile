@@ -14,7 +14,7 @@ PYTHON     := $(shell for python in python3.11 python3.12 python3.13 python3; do
                 $$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
                   2>/dev/null && command -v $$python && break; done)
 
-.PHONY: help run demo test check fix bench test-model test-tools clean
+.PHONY: help run demo test check fix docs bench test-model test-tools clean
 .DEFAULT_GOAL := help
 
 help:  ## list the verbs
@@ -45,6 +45,9 @@ check: .venv/.for-testing  ## style, types, walls, migrations, deployment
 fix: .venv/.for-testing  ## what the tools can put right themselves
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: .venv/.for-testing test-tools  ## take the pictures of the documents anew
+	SCREENSHOTS=docs/images $(BIN)/pytest -q tests/browser/test_walk.py
 
 bench: .venv/.for-testing test-tools  ## measure; ARGS=...
 	$(BIN)/pytest -m bench -s $(ARGS)

@@ -1,5 +1,6 @@
 """Somebody at a browser."""
 
+import os
 from typing import Any, Self
 
 from playwright.sync_api import Browser, BrowserContext, Page
@@ -37,6 +38,12 @@ class Visitor:
         page.on("pageerror", lambda error: self.complaints.append(f"{page.url}: {error}"))
         page.goto(path)
         return page
+
+    def picture(self, page: Page, name: str) -> None:
+        """Keep a picture for the documents, where SCREENSHOTS names a folder."""
+        folder = os.environ.get("SCREENSHOTS")
+        if folder:
+            page.screenshot(path=f"{folder}/{name}.png")
 
     def _hear(self, message: Any) -> None:
         if message.type in ("error", "warning"):

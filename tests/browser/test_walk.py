@@ -50,6 +50,8 @@ def test_a_newcomer_gets_from_nothing_to_a_decision_that_took_effect(console, vi
     expect(runs.locator("#run-gates")).to_contain_text("Blocked")
     expect(runs.locator("#timeline .marks .badge", has_text="Fail")).to_be_visible()
 
+    visitor.picture(runs, "run")
+
     # 4. A reviewer claims the escalation, in a tab of their own, and overrides with a reason.
     review = visitor.open("/queue")
     expect(review.locator("table.queue")).to_contain_text("Failed verdict")
@@ -58,6 +60,7 @@ def test_a_newcomer_gets_from_nothing_to_a_decision_that_took_effect(console, vi
     expect(review.locator("#claim")).to_contain_text("Yours for")
     expect(runs.locator("#run-gates")).to_contain_text("In review")
     review.get_by_text("Override to pass").click()
+    visitor.picture(review, "review")
     review.locator("#reason").fill("The voucher was agreed on the phone.")
     review.get_by_role("button", name=re.compile("^Decide")).click()
 

@@ -15,7 +15,7 @@ from runs.live import run_group
 from runs.models import HostKey
 from runs.refusal import Refusal
 from verification.actions.answering import answer_gate
-from verification.actions.evidence import evidence_of, public_keys
+from verification.actions.evidence import public_keys, signed_evidence
 from verification.models import Finding, GateReceipt
 from verification.patience import is_seconds, patience_of
 from verification.queries.api import (
@@ -25,6 +25,7 @@ from verification.queries.api import (
     gates_document,
     receipt_document,
 )
+from verification.queries.evidence import evidence_document
 from verification.queries.standing import Standing, standings
 
 RUN = OpenApiParameter("run", str, description="The run that the target is in.")
@@ -62,7 +63,14 @@ class GateView(JudgementView):
         is_early = patience is not None and not standing.answer.is_settled
         if is_early and patience and patience.asks_again(run_group(standing.run.pk)):
             return Response(status=202)  # never sent: the request is asked again
-        receipt = answer_gate(standing=standing, by=request.user)
+        receipt = answer_gate(
+            run=standing.run,
+            target=standing.target,
+            answer=standing.answer,
+            verdicts=standing.verdicts,
+            is_complete=standing.is_complete,
+            by=request.user,
+        )
         return Response(answer_document(receipt), headers={"Cache-Control": "no-store"})
 
 
@@ -85,7 +93,8 @@ class EvidenceView(JudgementView):
         seen = Finding.objects.visible_to(request.user).select_related("run__host")
         found = get_object_or_404(seen, pk=finding)
         name = f'attachment; filename="finding-{found.pk}.evidence.json"'
-        return Response(evidence_of(found), headers={"Content-Disposition": name})
+        evidence = signed_evidence(evidence_document(found))
+        return Response(evidence, headers={"Content-Disposition": name})
 
 
 class SigningKeysView(APIView):

@@ -1,10 +1,11 @@
-"""Puts together the evidence of a finding and signs it with the installation's own key.
+"""Signs evidence with the installation's own key.
 
 The key is made once, when it is first needed, and kept sealed; OPENWOP_CONSOLE_SIGNING_KEY replaces
 it where several installations must sign as one.
 """
 
 import base64
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,17 +16,16 @@ from django.utils import timezone
 
 from runs.sealing import seal, unseal
 from verification.domain.evidence import ALGORITHM, key_from_seed, key_id_of, signed
-from verification.models import Finding, SigningKey
-from verification.queries.evidence import evidence_document
+from verification.models import SigningKey
 
 PURPOSE = "evidence"
 
 
-def evidence_of(finding: Finding, now: datetime | None = None) -> dict[str, Any]:
-    """Return everything that a finding rests on, with a signature over it."""
+def signed_evidence(document: Mapping[str, Any], now: datetime | None = None) -> dict[str, Any]:
+    """Return what a finding rests on, with who issued it, when, and a signature over it all."""
     issued = (now or timezone.now()).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    document = {"issuedAt": issued, "issuer": settings.CONSOLE_URL, **evidence_document(finding)}
-    return signed(document, signing_key())
+    issue = {"issuedAt": issued, "issuer": settings.CONSOLE_URL}
+    return signed({**issue, **document}, signing_key())
 
 
 def signing_key() -> Ed25519PrivateKey:

@@ -21,7 +21,7 @@ from verification.domain.conclude import Conclusions
 from verification.domain.routes import routes
 from verification.domain.signals import relevant
 from verification.models import Escalation
-from verification.queries.premises import premises
+from verification.premises import premises
 
 STRIP = 5
 """How many of a run's last verdicts its row shows."""

@@ -160,6 +160,24 @@ _OPERATIONS = {
 _CONSOLE = {
     "console.verdict.refused": "A possible verdict was refused[: {reason}][ at {pointer}]",
     "console.event.conflicted": "An event claims the place of another[: {heldEventId}]",
+    "console.gate.changed": "Gate[ {state}][ for {target}][, was {was}]",
+    "console.finding.noted": "Noticed[ {kind}][ ({severity})][ about {target}]",
+    "console.finding.withdrawn": "No longer holds[: {kind}][ about {target}]",
+    "console.escalation.opened": "A person is needed[: {reason}][, about {target}]",
+    "console.escalation.claimed": "[{by} ]took the escalation[ about {target}]",
+    "console.escalation.released": "[{by} ]gave the escalation back",
+    "console.escalation.lapsed": "The claim ran out; the escalation is open again",
+    "console.escalation.resolved": "[{by} ]decided[: {action}][, about {target}]",
+    "console.escalation.closed": "Nobody is needed any more[: {because}]",
+    "console.delivery.accepted": "The host has the decision[ (HTTP {status})]",
+    "console.delivery.delivered": "The decision reached the host[ (HTTP {status})]",
+    "console.delivery.retrying": "The decision is not with the host yet[; attempt {attempt}]",
+    "console.delivery.superseded": "The host's pause was answered otherwise",
+    "console.delivery.undeliverable": "The host does not take the decision[ (HTTP {status})]",
+    "console.delivery.stopped": "Sending stopped until somebody repairs something",
+    "console.delivery.dead": "Given up sending the decision",
+    "console.delivery.took_effect": "The decision took effect[ at #{sequence}]",
+    "console.delivery.overtaken": "The pause ended for another reason[ at #{sequence}]",
 }
 
 PHRASES: Mapping[str, str] = {

@@ -37,6 +37,11 @@ class Premises:
     decisions: Sequence[PastDecision]
     claimed: Collection[str]
 
+    @property
+    def newest_snapshot(self) -> int | None:
+        """Return which snapshot of the host's capabilities is the newest known."""
+        return max((int(span.reference) for span in self.capabilities), default=None)
+
     def conclusions(self) -> Conclusions:
         """Conclude."""
         return conclude(

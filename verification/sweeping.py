@@ -3,16 +3,16 @@
 import logging
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from runs.actions.append import JUDGING_FAILED
-from runs.models import Run
+from runs.models import CapabilitySnapshot, Run
 from verification import bells
 from verification.actions import escalations
 from verification.actions.judge import judge_again
 from verification.domain.lifecycle import State
-from verification.models import Delivery, Escalation
+from verification.models import Delivery, Escalation, Judgement
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,7 @@ def sweep(now: datetime | None = None) -> None:
     ring_for_deliveries(now)
     lapse_claims(now)
     judge_held_runs(now)
+    judge_by_new_capabilities(now)
 
 
 def ring_for_deliveries(now: datetime) -> None:
@@ -48,7 +49,29 @@ def judge_held_runs(now: datetime) -> None:
     """Judge again the runs that are held because judging them failed."""
     held = Run.objects.filter(held=True, hold_reasons__contains=[JUDGING_FAILED])
     for pk in held.values_list("pk", flat=True)[:AT_ONCE]:
-        try:
-            judge_again(run=pk, now=now)
-        except Exception:
-            logger.exception("run %s still cannot be judged", pk)
+        _judge_again(pk, now)
+
+
+def judge_by_new_capabilities(now: datetime) -> None:
+    """Judge again the runs whose host has advertised something else since they were judged.
+
+    Only runs with a gate or a finding can come out differently; the others are only told apart.
+    """
+    stale = Judgement.objects.filter(
+        Q(snapshot=None) | Q(snapshot__lt=F("host__capabilities__pk")),
+        host__capabilities__valid_to=None,
+        host__capabilities__isnull=False,
+    )
+    touched = ~Q(run__standing="") | ~Q(run__worst_finding="")
+    for pk in stale.filter(touched).values_list("pk", flat=True)[:AT_ONCE]:
+        _judge_again(pk, now)
+    others = stale.exclude(touched).values_list("pk", flat=True)[: AT_ONCE * 10]
+    newest = CapabilitySnapshot.objects.filter(host=OuterRef("host"), valid_to=None)
+    Judgement.objects.filter(pk__in=list(others)).update(snapshot=Subquery(newest.values("pk")[:1]))
+
+
+def _judge_again(run: int, now: datetime) -> None:
+    try:
+        judge_again(run=run, now=now)
+    except Exception:
+        logger.exception("run %s cannot be judged", run)

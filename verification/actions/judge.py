@@ -47,7 +47,7 @@ def judge(*, run: Run, now: datetime | None = None) -> Conclusions:
         *keep_findings(run, conclusions, known.gaps, now),
         *settle_escalations(run, conclusions, now),
     ]
-    keeping.keep_judgement(run, conclusions)
+    keeping.keep_judgement(run, conclusions, known.newest_snapshot)
     note(run=run, lines=lines, now=now)
     _stamp(run, conclusions)
     watch_for_effects(run=run, now=now)

@@ -15,7 +15,7 @@ from django.db import connection
 
 from runs.actions.log import NewLine, console_line
 from runs.domain.readers import confidence_of
-from runs.models import CapabilitySnapshot, Run
+from runs.models import Run
 from verification.domain.conclude import Conclusions
 from verification.domain.gate_answers import basis_of, worst_of
 from verification.domain.gate_sentences import sentence_of
@@ -205,13 +205,18 @@ def _gate_line(run: Run, gate: Gate, was: str, now: datetime) -> NewLine:
     )
 
 
-def keep_judgement(run: Run, conclusions: Conclusions) -> None:
-    """Keep what the run was judged with, and how many of its commits nobody had verified."""
+def keep_judgement(run: Run, conclusions: Conclusions, snapshot: int | None) -> None:
+    """Keep what the run was judged with, and how many of its commits nobody had verified.
+
+    Args:
+        run: locked.
+        conclusions: what was concluded.
+        snapshot: the newest of its host's capability snapshots that was known then.
+    """
     commits = conclusions.commits
-    newest = CapabilitySnapshot.objects.filter(host=run.host_id).order_by("-pk")
     wanted = {
         "host_id": run.host_id,
-        "snapshot_id": newest.values_list("pk", flat=True).first(),
+        "snapshot_id": snapshot,
         "commits": commits.total,
         "unverified": len(commits.unverified),
         "unverified_targets": [each[:_LONGEST_TARGET] for each in commits.unverified[:SHOWN]],

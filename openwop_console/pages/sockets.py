@@ -8,6 +8,7 @@ like a dropped connection, on which the page would retry for ever.
 
 import asyncio
 import json
+import time
 from typing import Any, ClassVar
 
 from channels.db import database_sync_to_async
@@ -28,7 +29,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """Any signed-in page: keeps the queue badge true."""
 
     quiet_s: ClassVar[float] = 0.5
-    """Bells that ring within this time of a read are answered by one read."""
+    """Bells that ring within this time of a read are answered by one read; so are those that ring
+    within as long as the read took, so that a page never costs more than half a thread."""
     sent: dict[str, Any] | None = None
     """What the page said of itself when it opened: its cursor, its query."""
 
@@ -80,12 +82,13 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         while True:
             await self._rung.wait()
             self._rung.clear()
+            started = time.monotonic()
             news = await database_sync_to_async(self.news)(self.scope["user"])
             if news is None:
                 await self.close(NOT_FOUND)
                 return
             await self.send(text_data=news)
-            await asyncio.sleep(self.quiet_s)
+            await asyncio.sleep(max(self.quiet_s, time.monotonic() - started))
 
     def news(self, user: Viewer) -> str | None:
         """Return the fragments that may have changed; None when the page is not theirs any more."""
@@ -121,7 +124,7 @@ class QueueConsumer(PageConsumer):
 class RunConsumer(PageConsumer):
     """One run: its timeline grows, its gates change."""
 
-    quiet_s = 0.1
+    quiet_s = 0.02
     run_pk: int = 0
     cursor: Cursor | None = None
 

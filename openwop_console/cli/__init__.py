@@ -11,6 +11,8 @@ COMMANDS = {
     "doctor": ("openwop_console.cli.doctor", "Check that everything is well, and say what to do."),
     "demo": ("openwop_console.cli.demo", "Play a few minutes of real work into a Console."),
     "ingest": ("openwop_console.cli.ingest", "Send a JSONL file of run events."),
+    "gate": ("openwop_console.cli.gate", "Ask what may be done with a result."),
+    "evidence": ("openwop_console.cli.evidence", "Check signed evidence, offline."),
     "hosts": ("openwop_console.cli.hosts", "Add and list hosts."),
     "keys": ("openwop_console.cli.keys", "Create, list, rotate and revoke host keys."),
 }

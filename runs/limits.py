@@ -9,11 +9,25 @@ from runs.domain.limits import Limits
 
 SETTINGS = {
     "body_bytes": ("MAX_BODY_BYTES", "OPENWOP_CONSOLE_MAX_BODY_BYTES"),
+    "webhook_bytes": ("MAX_WEBHOOK_BYTES", "OPENWOP_CONSOLE_MAX_WEBHOOK_BYTES"),
     "batch_events": ("MAX_BATCH_EVENTS", "OPENWOP_CONSOLE_MAX_BATCH_EVENTS"),
     "payload_bytes": ("MAX_PAYLOAD_BYTES", "OPENWOP_CONSOLE_MAX_PAYLOAD_BYTES"),
     "depth": ("MAX_DEPTH", "OPENWOP_CONSOLE_MAX_DEPTH"),
 }
 """Limit → Django setting and environment variable."""
+
+FLOW = {
+    "key_requests_per_second": ("RATE_KEY_REQUESTS", "OPENWOP_CONSOLE_RATE_KEY_REQUESTS"),
+    "key_events_per_second": ("RATE_KEY_EVENTS", "OPENWOP_CONSOLE_RATE_KEY_EVENTS"),
+    "host_requests_per_second": ("RATE_HOST_REQUESTS", "OPENWOP_CONSOLE_RATE_HOST_REQUESTS"),
+    "host_events_per_second": ("RATE_HOST_EVENTS", "OPENWOP_CONSOLE_RATE_HOST_EVENTS"),
+    "burst_seconds": ("RATE_BURST_S", "OPENWOP_CONSOLE_RATE_BURST_S"),
+    "host_concurrency": ("HOST_CONCURRENCY", "OPENWOP_CONSOLE_HOST_CONCURRENCY"),
+    "host_waiting_bytes": ("HOST_WAITING_BYTES", "OPENWOP_CONSOLE_HOST_WAITING_BYTES"),
+    "body_seconds": ("BODY_DEADLINE_S", "OPENWOP_CONSOLE_BODY_DEADLINE_S"),
+    "header_bytes": ("MAX_HEADER_BYTES", "OPENWOP_CONSOLE_MAX_HEADER_BYTES"),
+}
+"""How fast and how much at once, for each web process: setting and variable as above."""
 
 LIMIT_BEHIND = {
     "body_too_large": ("body_bytes", SETTINGS["body_bytes"][1]),
@@ -31,11 +45,10 @@ def limits() -> Limits:
 
 def limits_document() -> dict[str, Any]:
     """Return every limit with the variable that changes it, as the API serves it."""
-    allowed = limits()
     return {
         "limits": {
-            _camel(name): {"limit": getattr(allowed, name), "setting": variable}
-            for name, (_, variable) in SETTINGS.items()
+            _camel(name): {"limit": getattr(settings, django), "setting": variable}
+            for name, (django, variable) in (SETTINGS | FLOW).items()
         }
     }
 

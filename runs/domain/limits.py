@@ -9,6 +9,8 @@ class Limits:
 
     body_bytes: int = 5 * 1024 * 1024
     """Of a body, inflated."""
+    webhook_bytes: int = 1024 * 1024
+    """Of one delivery of a webhook."""
     batch_events: int = 1000
     payload_bytes: int = 256 * 1024
     """Of one payload, as canonical JSON; a larger one is kept as its size and hash."""

@@ -1,4 +1,4 @@
-"""What a verified delivery tells: an event to take, or only that there is one.
+"""What a verified delivery tells: an event to take, or that there is one, or a word to repeat.
 
 Bodies come wrapped as `{runId, workspaceId, event}`, as the bare event, or as a CloudEvent with the
 event as its data. Most live hosts leave out the event's id or its payload: such a delivery is a
@@ -17,6 +17,9 @@ from runs.domain.near_misses import may_mean_verdict
 from runs.domain.refusals import VALIDATION_ERROR, BodyRefused, Refused
 from runs.domain.strict_json import DEEPEST_READABLE, JsonRefused, examine
 from runs.domain.turned_away import is_sequence
+
+_ABOUT_A_RUN = frozenset({"runId", "event", "eventId", "data"})
+_LONGEST_CHALLENGE = 512
 
 MEDIA_TYPES = frozenset({"application/json", "application/cloudevents+json"})
 
@@ -41,7 +44,14 @@ class Bell:
     """The event could be one that closes a gate."""
 
 
-def delivery_of(raw: bytes, limits: Limits) -> Told | Bell:
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """A host that registers us wants to hear its own word back. Source: OpenWOP RFC 0201."""
+
+    word: str
+
+
+def delivery_of(raw: bytes, limits: Limits) -> Told | Bell | Challenge:
     """What the body of a delivery tells.
 
     Raises:
@@ -51,6 +61,8 @@ def delivery_of(raw: bytes, limits: Limits) -> Told | Bell:
         body = examine(raw, max_depth=DEEPEST_READABLE)
     except JsonRefused as refused:
         raise BodyRefused(VALIDATION_ERROR, refused.reason, refused.pointer) from None
+    if (challenge := _challenge_in(body)) is not None:
+        return challenge
     path, event = _event_in(body.document)
     item = item_at(path, event, body, limits)
     if isinstance(item, Refused) or not isinstance(item, dict):
@@ -59,6 +71,15 @@ def delivery_of(raw: bytes, limits: Limits) -> Told | Bell:
     if path == ("event",):
         _check_run(body, item)
     return _told(item, limits)
+
+
+def _challenge_in(body: Examined) -> Challenge | None:
+    document = body.document
+    if body.faults or not isinstance(document, dict) or _ABOUT_A_RUN & document.keys():
+        return None
+    word = document.get("challenge")
+    is_fit = isinstance(word, str) and word.isprintable() and 0 < len(word) <= _LONGEST_CHALLENGE
+    return Challenge(str(word)) if is_fit else None
 
 
 def _event_in(document: object) -> tuple[tuple[str, ...], object]:

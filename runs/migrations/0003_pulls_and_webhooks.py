@@ -83,11 +83,12 @@ class Migration(migrations.Migration):
                 ('rung_at', models.DateTimeField(help_text='When the host last said there is more.', null=True)),
                 ('quiet', models.IntegerField(default=0, help_text='Looks in a row that brought nothing new.')),
                 ('settled_with', models.BigIntegerField(help_text='Events held when there was nothing more to ask; more makes it due.', null=True)),
+                ('not_given', models.BigIntegerField(help_text='Up to here the host was asked for what is missing, and had no more.', null=True)),
                 ('owed_verdicts', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, help_text='Sequences announced as verdicts, unread.', size=None)),
                 ('host', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pulled_runs', to='runs.host')),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='pulled_runs_due'), models.Index(condition=models.Q(('lease_until__isnull', False)), fields=['host', 'lease_until'], name='pulled_runs_leased')],
+                'indexes': [models.Index(condition=models.Q(('next_at__isnull', False)), fields=['host', 'next_at'], name='pulled_runs_due'), models.Index(condition=models.Q(('lease_until__isnull', False)), fields=['host', 'lease_until'], name='pulled_runs_leased')],
                 'constraints': [models.UniqueConstraint(fields=('host', 'run_id'), name='a_run_is_pulled_once')],
             },
         ),
@@ -110,5 +111,9 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['host', '-last_at'], name='deliveries_newest_of_host'), models.Index(fields=['last_at'], name='deliveries_by_age')],
                 'constraints': [models.UniqueConstraint(fields=('host', 'body_sha256'), name='a_delivered_body_is_kept_once')],
             },
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('is_terminal', False)), fields=['last_event_at'], name='runs_that_go_on'),
         ),
     ]

@@ -64,6 +64,9 @@ class PulledRun(Due):
     settled_with = models.BigIntegerField(
         null=True, help_text="Events held when there was nothing more to ask; more makes it due."
     )
+    not_given = models.BigIntegerField(
+        null=True, help_text="Up to here the host was asked for what is missing, and had no more."
+    )
     owed_verdicts = ArrayField(
         models.BigIntegerField(), default=list, help_text="Sequences announced as verdicts, unread."
     )
@@ -74,7 +77,7 @@ class PulledRun(Due):
         ]
         indexes = [
             models.Index(
-                fields=["next_at"],
+                fields=["host", "next_at"],
                 condition=models.Q(next_at__isnull=False),
                 name="pulled_runs_due",
             ),

@@ -80,6 +80,11 @@ class Run(models.Model):
             models.Index(
                 fields=["workspace", "status", "-last_event_at", "-id"], name="runs_by_status"
             ),
+            models.Index(
+                fields=["last_event_at"],
+                condition=models.Q(is_terminal=False),
+                name="runs_that_go_on",
+            ),
         ]
 
     def __str__(self) -> str:

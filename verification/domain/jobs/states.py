@@ -1,0 +1,45 @@
+"""The words in which jobs and their steps are stored. Add, never repurpose."""
+
+from enum import StrEnum
+
+
+class Operation(StrEnum):
+    """What kind of job it is."""
+
+    CONSENSUS = "runConsensus"
+    TASKS = "runTasks"
+    TEAM = "runTeam"
+
+
+class JobState(StrEnum):
+    """How far a job is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    """It came to a result."""
+    BROKEN = "broken"
+    """It could not end properly; whoever gates on it treats it as a fail."""
+
+
+class StepState(StrEnum):
+    """How far a call is."""
+
+    ASKING = "asking"
+    WAITING = "waiting"
+    """It failed in a way that another attempt may mend."""
+    ANSWERED = "answered"
+    FAILED = "failed"
+
+
+class Stop(StrEnum):
+    """Why a job was stopped before it had decided."""
+
+    CANCELLED = "cancelled"
+    DEADLINE = "deadline"
+    BUDGET = "budget"
+    """The next call could have cost more than what is left."""
+
+
+SETTLED = (StepState.ANSWERED, StepState.FAILED)
+"""Steps that the procedure counts as having happened."""

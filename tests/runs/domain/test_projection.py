@@ -148,6 +148,8 @@ def test_what_a_run_waits_for_follows_from_the_kind_of_its_interrupt(kind, statu
         ([started(), terminate(1, True), line(2, "run.cancelled", {})], Outcome.CANCELLED),
         ([started(), decided(1, "terminate", successCriteria=[{"key": "a"}]), completed(2)],
          Outcome.ENDED),
+        ([started(), decided(1, "terminate", successCriteria=[{"met": True}, {"key": "b"}]),
+          completed(2)], Outcome.ENDED),
         ([started(), decided(1, "terminate", successCriteria=[{"met": False}, 5]), completed(2)],
          Outcome.GAVE_UP),
         ([started(), terminate(1, True), decided(2, "terminate-success"), completed(3)],

@@ -263,6 +263,21 @@ def test_an_end_that_no_fail_stood_against_is_fine(lines):
     assert severity(SUCCESS, *lines) is None
 
 
+def test_an_override_after_the_end_does_not_undo_it():
+    late = line(9, "approval.overridden", {"gateId": "e1"})
+    made = [decision("target:e1", Action.OVERRIDE, seen=3)]
+
+    assert severity(SUCCESS, *FAILED_TURN, completed(3), late) == "violation"
+    assert severity(SUCCESS, *FAILED_TURN, completed(3), decisions=made) == "violation"
+
+
+def test_a_released_hold_is_still_a_doubt():
+    typo = line(3, "agent.verifed", {}, near_miss_of="agent.verified")
+    released = [decision("held", Action.RELEASE_HOLD, seen=9)]
+
+    assert severity(MERGED, *FAILED_CHILD, typo, merged(4), decisions=released) == "suspected"
+
+
 def test_a_run_that_has_only_decided_to_end_is_not_accused_yet():
     lines = [*FAILED_TURN, terminate(3, True)]
 

@@ -90,9 +90,10 @@ def test_a_pause_of_another_node_is_a_matter_of_its_own():
 
 
 def test_a_question_after_the_fail_was_answered_by_a_new_turn_is_its_own():
-    found = concluded(*FAILED, turn(3), decided(4, "ask-user"))
+    for answer in (turn(3), line(3, "approval.overridden", {"gateId": "e1"})):
+        escalation = only(*FAILED, answer, decided(4, "ask-user"))
 
-    assert wanted(found) == [("ask_user", None)]
+        assert (escalation.reason, escalation.key) == ("ask_user", "decision:e4")
 
 
 def test_two_pauses_are_two_matters_even_if_both_follow_a_fail():

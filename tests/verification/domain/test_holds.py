@@ -53,6 +53,7 @@ def test_a_readable_run_is_not_held():
     [
         verdict(2, "e1", "pass"),
         replace(verdict(7, "e1", "pass"), event_id="e2"),
+        replace(verdict(2, "e1", "pass"), event_id="sent-again"),
         decided(2, "next-worker"),
     ],
 )

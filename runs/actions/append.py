@@ -101,22 +101,22 @@ def append(*, host: Host, batches: Mapping[str, Batch], now: datetime | None = N
 
 
 def _lock(host: Host, run_ids: Iterable[str]) -> dict[str, Run]:
-    """Return the runs, locked in the order of their ids, so that batches cannot wait in a ring."""
+    """Return the runs, locked in the order of their ids, those not heard of before created.
+
+    Nothing is locked before every new run is in: whoever held a lock while waiting for another's
+    new run could be what that other waits for.
+    """
     wanted = sorted(run_ids)
-    found = _locked(host, wanted)
-    if len(found) < len(wanted):
-        unknown = [run_id for run_id in wanted if run_id not in found]
+    runs = Run.objects.filter(host=host, run_id__in=wanted)
+    known = set(runs.values_list("run_id", flat=True))
+    if len(known) < len(wanted):
+        unknown = [run_id for run_id in wanted if run_id not in known]
         Run.objects.bulk_create(
             [Run(host=host, workspace_id=host.workspace_id, run_id=each) for each in unknown],
             ignore_conflicts=True,
         )
-        found = _locked(host, wanted)
-    return found
-
-
-def _locked(host: Host, run_ids: Sequence[str]) -> dict[str, Run]:
-    rows = Run.objects.select_for_update().filter(host=host, run_id__in=run_ids)
-    return {run.run_id: run for run in rows.order_by("run_id")}
+    locked = runs.select_for_update().order_by("run_id")
+    return {run.run_id: run for run in locked}
 
 
 _HELD = """

@@ -10,7 +10,7 @@ from django.db import connection
 
 from runs.actions.ingest import Body, ingest
 from runs.models import Event, Gap, Host, Run
-from tests.factories import add_host_named
+from tests.factories import add_host_named, event
 from tests.runs.domain.test_projection import LOG_CANNOT_SAY
 from verification.models import Escalation, Finding, Gate
 
@@ -93,3 +93,24 @@ def test_shuffled_doubled_and_in_any_batches_from_eight_clients_the_end_is_the_s
     with ThreadPoolExecutor(8) as clients:
         list(clients.map(send, batches))
     assert state_of(wild) == state_of(calm)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_batches_that_share_old_and_new_runs_never_wait_in_a_ring():
+    host = add_host_named("busy", workspace="acme", gating=None)
+    chance = random.Random(7)
+    sequences = iter(range(10**6))
+
+    def batch() -> list[dict]:
+        runs = chance.sample(range(40), 12)
+        return [event(next(sequences), run=f"r-{number:02}") for number in runs]
+
+    def send(events):
+        try:
+            bring_in(host, events)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as clients:
+        list(clients.map(send, [batch() for _ in range(60)]))
+    assert Event.objects.filter(origin="host").count() == 60 * 12

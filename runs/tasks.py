@@ -2,7 +2,13 @@
 
 from celery import shared_task
 
-from runs import sweeping
+from runs import pull_rounds, sweeping
+
+
+@shared_task(name="runs.tasks.pull")
+def pull() -> None:
+    """Read from hosts what is due, unless others are at it."""
+    pull_rounds.run_round()
 
 
 @shared_task(name="runs.tasks.sweep")

@@ -4,12 +4,14 @@ Every write here may be repeated without harm. Whether and how something is read
 `runs.actions.pulling`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import connection
 
 from runs import bells
-from runs.models import Host, PulledHost
+from runs.domain.tenants import is_foreign
+from runs.models import Host, PulledHost, PulledRun
 
 MOST_OWED = 100
 """Announced verdicts that are remembered per run; the log itself tells of more."""
@@ -47,6 +49,29 @@ def pull_soon(*, host: Host, run_id: str, owed_verdict: int | None = None, now: 
             _RING, {"host": host.pk, "run": run_id, "now": now, "owed": owed, "most": MOST_OWED}
         )
     bells.ring(bells.PULL)
+
+
+_KNOW = """
+    INSERT INTO runs_pulledrun
+        (host_id, run_id, next_at, fence, failures, outcome, quiet, owed_verdicts)
+    SELECT %s, unnest(%s::text[]), %s, 0, 0, '', 0, '{}'
+    ON CONFLICT ON CONSTRAINT a_run_is_pulled_once DO NOTHING
+"""
+
+
+def make_known(*, host: Host, run_ids: Sequence[str], now: datetime) -> None:
+    """Have runs read that are heard of for the first time; known ones stay as they are."""
+    wanted = sorted({each for each in run_ids if not is_foreign(each, host.tenant)})
+    if wanted:
+        with connection.cursor() as cursor:
+            cursor.execute(_KNOW, [host.pk, wanted, now])
+
+
+def wake(*, host: Host, run_ids: Sequence[str], now: datetime) -> None:
+    """Have known runs read again that were thought to be read to their end."""
+    PulledRun.objects.filter(host=host, run_id__in=run_ids, next_at=None).update(
+        next_at=now, quiet=0, settled_with=None
+    )
 
 
 def look_at_host(*, host: Host, now: datetime) -> None:

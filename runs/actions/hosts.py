@@ -11,6 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
+from runs.actions.due import look_at_host
+from runs.actions.webhook_secrets import new_secret
 from runs.models import CapabilitySnapshot, Host, HostKey, Workspace
 from runs.sealing import seal
 
@@ -48,7 +50,7 @@ def add_host(
     tenant, _ = Workspace.objects.get_or_create(
         slug=slugify(workspace)[:64] or "default", defaults={"name": workspace}
     )
-    secret = f"whsec_{secrets.token_urlsafe(32)}"
+    secret = new_secret()
     host = Host.objects.create(
         workspace=tenant,
         slug=_free_slug(name),
@@ -102,6 +104,7 @@ def connect_host(
     host = Host.objects.get(slug=host_id)
     host.base_url, host.sealed_api_key = base_url.rstrip("/"), seal(api_key)
     host.save(update_fields=["base_url", "sealed_api_key"])
+    look_at_host(host=host, now=timezone.now())
     if capabilities is not None:
         advertise(host=host, document=capabilities)
 

@@ -19,7 +19,7 @@ FLAGS = (
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def console() -> Iterator[Running]:
     folder = Path(tempfile.mkdtemp(prefix="owc-"))
     running = Running(folder / "var", env={"OPENWOP_CONSOLE_UNDO_S": "0"})
@@ -31,8 +31,9 @@ def console() -> Iterator[Running]:
         shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """Chromium, for this folder only: while it lives, no other event loop can run here."""
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     assert path, f"none of {', '.join(BROWSERS)} is on PATH; `make test` installs one as root"
     with sync_playwright() as playwright:

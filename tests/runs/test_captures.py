@@ -24,8 +24,8 @@ def recorded(name: str) -> list[dict]:
         runs = [json.loads(line) for line in lines]
     for run in runs:
         run["runId"] = f"{name}-{run['label']}"
-        for event in run["events"]:
-            event |= {"runId": run["runId"], "eventId": f"{run['runId']}-{event['sequence']}"}
+        for sent in run["events"]:
+            sent |= {"runId": run["runId"], "eventId": f"{run['runId']}-{sent['sequence']}"}
     return runs
 
 

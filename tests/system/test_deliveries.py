@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -32,6 +33,12 @@ class Reviewer:
 
 
 @pytest.fixture
+def exit_stack():
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
 def running(serve):
     return serve(env={"OPENWOP_CONSOLE_UNDO_S": "2"})
 
@@ -48,15 +55,18 @@ def remote(running: Running):
     host.stop()
 
 
-def test_a_worker_killed_between_decision_and_delivery_delivers_once(running, remote):
-    api = httpx.Client(
-        base_url=running.card["url"],
-        headers={"Authorization": f"Bearer {running.card['host']['key']}"},
+def test_a_worker_killed_between_decision_and_delivery_delivers_once(running, remote, exit_stack):
+    api = exit_stack.enter_context(
+        httpx.Client(
+            base_url=running.card["url"],
+            headers={"Authorization": f"Bearer {running.card['host']['key']}"},
+        )
     )
     remote.start("refund-policy")
     eventually(lambda: api.get("/api/v1/escalations?state=open").json()["escalations"])
     (found,) = api.get("/api/v1/escalations?state=open").json()["escalations"]
     reviewer = Reviewer(running.card)
+    exit_stack.enter_context(reviewer.http)
     page = f"/queue/{found['id']}"
     reviewer.post(f"{page}/claim", page=page)
     reviewer.post(f"{page}/resolve", page=page, action="override", reason="Agreed.")

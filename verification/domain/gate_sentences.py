@@ -9,7 +9,6 @@ from verification.domain.gates import Gate, GateState
 from verification.domain.subjects import SubjectKind
 from verification.domain.verdicts import Verdict, worst
 
-
 _SENTENCES: Mapping[GateState, str] = MappingProxyType(
     {
         GateState.NO_VERDICT: "Unverified: nobody has given a verdict on this result.",

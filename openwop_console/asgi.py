@@ -11,19 +11,16 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openwop_console.settings")
 http = get_asgi_application()
 
 # These need the apps to be ready.
-from django.conf import settings  # noqa: E402
-
 from openwop_console.body_limit import BodyLimit  # noqa: E402
+from openwop_console.events_edge import EventsEdge  # noqa: E402
+from openwop_console.front import Front  # noqa: E402
 from openwop_console.urls import sockets_urlpatterns  # noqa: E402
 from verification.patience import PatientGates  # noqa: E402
 
+edge = EventsEdge(BodyLimit(PatientGates(http)))
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(
-            PatientGates(http),
-            limit=settings.MAX_BODY_BYTES,
-            setting="OPENWOP_CONSOLE_MAX_BODY_BYTES",
-        ),
+        "http": Front(edge),
         "websocket": AllowedHostsOriginValidator(
             AuthMiddlewareStack(URLRouter(sockets_urlpatterns))
         ),

@@ -1,80 +1,84 @@
-"""Stops reading a request's body at the limit, before Django would store all of it.
+"""Stops reading a request's body at the limit or the deadline, before Django would store all of it.
 
 Django's ASGI handler takes in the whole body before any view runs, whatever its size.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+import asyncio
 
-import orjson
+from django.conf import settings
 
-Scope = dict[str, Any]
-Message = Mapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from openwop_console.bodies import (
+    App,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    Upload,
+    answer_to,
+    headers_by_name,
+    send_answer,
+)
+from runs.domain.answers import message_of
+from runs.door import too_large
+from runs.refusal import Refusal
 
 
 class BodyLimit:
-    """Answers 413 in the API's own words when a body is, or claims to be, too large."""
+    """Answers in the API's own words when a request is, or claims to be, too large or too slow."""
 
-    def __init__(self, app: App, *, limit: int, setting: str) -> None:
-        """Guard an app; `setting` is the variable that moves the limit of so many bytes."""
+    def __init__(self, app: App) -> None:
+        """Guard an app."""
         self.app = app
-        self.limit = limit
-        self._answer = orjson.dumps(
-            {
-                "error": "payload_too_large",
-                "message": "The body is larger than this Console takes; send smaller batches.",
-                "details": {"reason": "body_too_large", "limit": limit, "setting": setting},
-            }
-        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it here."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if self._claims_too_much(scope):
-            await self._refuse(send)
-            return
-        guard = _Guard(receive, send, self.limit)
-        await self.app(scope, guard.receive, guard.send)
-        if guard.is_over:
-            await self._refuse(send)
-
-    def _claims_too_much(self, scope: Scope) -> bool:
-        claimed = dict(scope["headers"]).get(b"content-length", b"0")
-        return claimed.isdigit() and int(claimed[:20]) > self.limit
-
-    async def _refuse(self, send: Send) -> None:
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(self._answer)).encode()),
-            (b"connection", b"close"),
-        ]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": self._answer})
+        headers = headers_by_name(scope)
+        upload = Upload(receive, seconds=settings.BODY_DEADLINE_S)
+        claimed = headers.get(b"content-length", b"0")
+        if claimed.isdigit() and int(claimed[:18]) > settings.MAX_BODY_BYTES:
+            refusal: Refusal | None = too_large()
+        else:
+            guard = _Guard(receive, send)
+            await self.app(scope, guard.receive, guard.send)
+            refusal = guard.refusal
+        if refusal is not None:
+            accept = headers.get(b"accept", b"").decode("latin-1")
+            await send_answer(send, answer_to(refusal, accept), upload)
 
 
 class _Guard:
     """Counts what is received; once it is too much, the app sees a client that went away."""
 
-    def __init__(self, receive: Receive, send: Send, limit: int) -> None:
+    def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
         self._send = send
-        self._left = limit
-        self.is_over = False
+        self._left = settings.MAX_BODY_BYTES
+        self._until = asyncio.get_running_loop().time() + settings.BODY_DEADLINE_S
+        self._is_whole = False
+        self.refusal: Refusal | None = None
 
     async def receive(self) -> Message:
-        message = await self._receive()
+        if self._is_whole:
+            return await self._receive()  # what comes now is the end of the connection
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            reason = "body_too_slow"
+            details = {"reason": reason}
+            self.refusal = Refusal(408, "validation_error", message_of(reason), details)
+            return {"type": "http.disconnect"}
         if message["type"] == "http.request":
+            self._is_whole = not message.get("more_body", False)
             self._left -= len(message.get("body", b""))
             if self._left < 0:
-                self.is_over = True
+                self.refusal = too_large()
                 return {"type": "http.disconnect"}
         return message
 
     async def send(self, message: Message) -> None:
-        if not self.is_over:
+        if self.refusal is None:
             await self._send(message)

@@ -1,10 +1,20 @@
-"""Turns exceptions of the API into OpenWOP error envelopes, or RFC 9457 problems on request."""
+"""Turns exceptions of the API into OpenWOP error envelopes, or RFC 9457 problems on request.
 
-from collections.abc import Sequence
+Whatever goes wrong has one answer, whichever edge it went wrong at. An answer repeats nothing of
+what was sent.
+"""
+
+from collections.abc import Iterable
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, JsonResponse
+import orjson
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -13,26 +23,33 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from runs.auth import KeyRefused
+from runs.domain.answers import message_of
+from runs.door import NoKey, too_large
 from runs.refusal import Refusal
 
+JSON = "application/json"
 PROBLEM = "application/problem+json"
+CHALLENGE = 'Bearer realm="openwop-console"'
+DATABASE_RETRY_S = 2
 
 
 class AlwaysJson(BaseContentNegotiation):
     """The API speaks JSON whatever a client says it accepts; only errors have a second shape."""
 
-    def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> BaseParser | None:
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         """Return the parser of the view's only format."""
-        return parsers[0] if parsers else None
+        return next(iter(parsers), None)
 
     def select_renderer(
         self,
         request: Request,
-        renderers: Sequence[BaseRenderer],
+        renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,
     ) -> tuple[BaseRenderer, str]:
         """Return the first renderer, which is JSON."""
-        return renderers[0], renderers[0].media_type or "application/json"
+        first = next(iter(renderers))
+        return first, first.media_type or JSON
+
 
 _KNOWN: dict[type[Exception], tuple[int, str, str]] = {
     exceptions.NotAuthenticated: (
@@ -62,13 +79,12 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     refusal = refusal_of(error)
     if refusal is None:
         return None
-    request = context["request"]
-    view = context.get("view")
+    is_problem = wants_problem(context["request"].META.get("HTTP_ACCEPT", ""))
     response = Response(
-        as_sent(refusal, wants_problem(request)),
+        as_sent(refusal, problem=is_problem),
         status=refusal.status,
-        headers=_headers(refusal, view.get_authenticate_header(request) if view else None),
-        content_type=PROBLEM if wants_problem(request) else None,
+        headers=headers_of(refusal),
+        content_type=PROBLEM if is_problem else None,
     )
     response.exception = True
     return response
@@ -76,8 +92,15 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def refusal_of(error: Exception) -> Refusal | None:
     """Return what an exception means to a client; None when it is ours to mend."""
-    if isinstance(error, Refusal):
-        return error
+    match error:
+        case Refusal():
+            return error
+        case OperationalError() | InterfaceError():
+            return _refused(503, "service_unavailable", "database_away", DATABASE_RETRY_S)
+        case SuspiciousOperation() if not isinstance(error, RequestDataTooBig):
+            return _refused(400, "validation_error", "bad_host")
+        case RequestDataTooBig():
+            return too_large()
     for kind in type(error).__mro__:
         if kind in _KNOWN:
             status, code, message = _KNOWN[kind]
@@ -85,9 +108,13 @@ def refusal_of(error: Exception) -> Refusal | None:
     return None
 
 
+def _refused(status: int, code: str, reason: str, retry_after_s: int | None = None) -> Refusal:
+    return Refusal(status, code, message_of(reason), {"reason": reason}, retry_after_s)
+
+
 def _details(error: Exception) -> dict[str, Any]:
     match error:
-        case KeyRefused():
+        case KeyRefused() | NoKey():
             return {"reason": error.reason}
         case exceptions.ValidationError() if isinstance(error.detail, dict):
             return {"reason": "invalid_field", "pointer": f"/{next(iter(error.detail))}"}
@@ -101,40 +128,42 @@ def _wait(error: Exception) -> int | None:
     return None
 
 
-def _headers(refusal: Refusal, challenge: str | None) -> dict[str, str]:
+def internal_error() -> Refusal:
+    """Return the answer to a failure that is ours."""
+    return Refusal(
+        500, "internal_error", "The Console failed; it was logged. Sending again is harmless."
+    )
+
+
+def headers_of(refusal: Refusal) -> dict[str, str]:
+    """Return the headers that go with a refusal."""
     headers = {}
-    if refusal.status == 401 and challenge:
-        headers["WWW-Authenticate"] = challenge
+    if refusal.status == 401:
+        headers["WWW-Authenticate"] = CHALLENGE
     if refusal.retry_after_s is not None:
         headers["Retry-After"] = str(refusal.retry_after_s)
     return headers
 
 
-def wants_problem(request: Any) -> bool:
-    """Return whether the client asked for RFC 9457."""
-    return PROBLEM in request.META.get("HTTP_ACCEPT", "")
+def wants_problem(accept: str) -> bool:
+    """Return whether the client asked for RFC 9457, by its `Accept` header."""
+    return PROBLEM in accept
 
 
-def as_sent(refusal: Refusal, problem: bool) -> dict[str, Any]:
+def as_sent(refusal: Refusal, *, problem: bool) -> dict[str, Any]:
     """Return the body in the shape that was asked for."""
     if not problem:
         return refusal.body()
     return {
+        **refusal.details,
         "type": f"urn:openwop:error:{refusal.error}",
         "title": refusal.error.replace("_", " "),
         "status": refusal.status,
         "detail": refusal.message,
-        **refusal.details,
     }
 
 
-def api_not_found(request: HttpRequest, rest: str = "") -> JsonResponse:
-    """Answer an unknown API address in the API's own words."""
-    status, code, message = _KNOWN[Http404]
-    refusal = Refusal(status, code, message, {"reason": "no_such_address"})
-    problem = wants_problem(request)
-    return JsonResponse(
-        as_sent(refusal, problem),
-        status=status,
-        content_type=PROBLEM if problem else "application/json",
-    )
+def packed(refusal: Refusal, accept: str) -> tuple[str, bytes]:
+    """Return the content type and the bytes of a refusal, for edges without a renderer."""
+    problem = wants_problem(accept)
+    return PROBLEM if problem else JSON, orjson.dumps(as_sent(refusal, problem=problem))

@@ -90,7 +90,13 @@ def _database(url: str) -> dict[str, Any]:
     given = conninfo_to_dict(url)
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST"}
     known = {django: str(given.pop(libpq, "") or "") for libpq, django in names.items()}
-    pool = {"min_size": 1, "max_size": number("DATABASE_POOL_SIZE", 16, least=1), "timeout": 10}
+    # While PostgreSQL is away an answer comes soon, and once it is back the next request finds it.
+    pool = {
+        "min_size": 1,
+        "max_size": number("DATABASE_POOL_SIZE", 24, least=2),
+        "timeout": 3,
+        "reconnect_timeout": 1,
+    }
     return {
         "ENGINE": "django.db.backends.postgresql",
         **known,
@@ -235,10 +241,66 @@ SPECTACULAR_SETTINGS = {
 # --- Limits; served at /api/v1/limits ---------------------------------------------------------
 
 MAX_BODY_BYTES = number("OPENWOP_CONSOLE_MAX_BODY_BYTES", 5 * 1024 * 1024, least=1024)
+MAX_WEBHOOK_BYTES = number("OPENWOP_CONSOLE_MAX_WEBHOOK_BYTES", 1024 * 1024, least=1024)
 MAX_BATCH_EVENTS = number("OPENWOP_CONSOLE_MAX_BATCH_EVENTS", 1000, least=1)
 MAX_PAYLOAD_BYTES = number("OPENWOP_CONSOLE_MAX_PAYLOAD_BYTES", 256 * 1024, least=1024)
 MAX_DEPTH = number("OPENWOP_CONSOLE_MAX_DEPTH", 64, least=8)
+MAX_HEADER_BYTES = number("OPENWOP_CONSOLE_MAX_HEADER_BYTES", 64 * 1024, least=8192)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+
+# Each web process counts for itself: what is in force is at most this times the processes.
+RATE_KEY_REQUESTS = number("OPENWOP_CONSOLE_RATE_KEY_REQUESTS", 1_000, least=1)
+RATE_KEY_EVENTS = number("OPENWOP_CONSOLE_RATE_KEY_EVENTS", 25_000, least=1)
+RATE_HOST_REQUESTS = number("OPENWOP_CONSOLE_RATE_HOST_REQUESTS", 2_000, least=1)
+RATE_HOST_EVENTS = number("OPENWOP_CONSOLE_RATE_HOST_EVENTS", 50_000, least=1)
+RATE_BURST_S = number("OPENWOP_CONSOLE_RATE_BURST_S", 5, least=1)
+INGEST_THREADS = number("OPENWOP_CONSOLE_INGEST_THREADS", 8, least=1)
+"""Requests with events that a web process works on at once, each with its own connection."""
+HOST_CONCURRENCY = number("OPENWOP_CONSOLE_HOST_CONCURRENCY", 4, least=1)
+"""How many of them may be one host's, so that the others always find a thread."""
+HOST_WAITING_BYTES = number(
+    "OPENWOP_CONSOLE_HOST_WAITING_BYTES", 32 * 1024 * 1024, least=MAX_BODY_BYTES
+)
+"""Bodies of one host that may wait for their turn."""
+BODY_DEADLINE_S = number("OPENWOP_CONSOLE_BODY_DEADLINE_S", 20, least=1)
+"""Seconds in which a body must have arrived."""
+
+# --- Hosts: what they deliver, and what is read from them ----------------------------------------
+
+PULL = flag("OPENWOP_CONSOLE_PULL", default=True)
+"""Whether hosts that have an address are read: their runs, gaps, and what webhooks left out."""
+PULL_DISCOVER_S = number("OPENWOP_CONSOLE_PULL_DISCOVER_S", 60, least=1)
+"""Seconds between two looks at what a host can do and which runs it has."""
+PULL_SILENT_S = number("OPENWOP_CONSOLE_PULL_SILENT_S", 60, least=1)
+"""Seconds without an event after which a run that goes on is asked after."""
+PULL_GAP_S = number("OPENWOP_CONSOLE_PULL_GAP_S", 5, least=0)
+"""Seconds in which late events may still close a gap by themselves."""
+PULL_IDLE_MAX_S = number("OPENWOP_CONSOLE_PULL_IDLE_MAX_S", 300, least=1)
+"""Longest wait between two looks at a run of which there is nothing new."""
+PULL_BACKOFF_MAX_S = number("OPENWOP_CONSOLE_PULL_BACKOFF_MAX_S", 900, least=1)
+"""Longest rest of a host that is in trouble."""
+PULL_DEADLINE_S = number("OPENWOP_CONSOLE_PULL_DEADLINE_S", 10, least=1)
+"""Seconds for one call, from its name to its last byte."""
+PULL_TAIL_S = number("OPENWOP_CONSOLE_PULL_TAIL_S", 20, least=1)
+"""Seconds for which one look follows a run that goes on."""
+PULL_MAX_BYTES = number("OPENWOP_CONSOLE_PULL_MAX_BYTES", 8 * 1024 * 1024, least=64 * 1024)
+"""Bytes of one answer of a host."""
+PULL_THREADS = number("OPENWOP_CONSOLE_PULL_THREADS", 8, least=1)
+"""Things read at once in a round; a round takes one process of one worker."""
+PULL_PER_HOST = number("OPENWOP_CONSOLE_PULL_PER_HOST", 4, least=1)
+"""Runs of one host read at once."""
+PULL_ROUNDS = number("OPENWOP_CONSOLE_PULL_ROUNDS", 1, least=1)
+"""Rounds at once, over all workers."""
+PULL_ROUND_S = number("OPENWOP_CONSOLE_PULL_ROUND_S", 40, least=1)
+"""Seconds after which a round begins nothing more."""
+DELIVERY_DAYS = number("OPENWOP_CONSOLE_DELIVERY_DAYS", 30, least=1)
+"""Days for which evidence of webhook deliveries is kept."""
+CELERY_TASK_ROUTES = {"runs.tasks.pull": {"queue": "pull"}}
+CELERY_BEAT_SCHEDULE["sweep-hosts"] = {
+    "task": "runs.tasks.sweep",
+    "schedule": SWEEP_INTERVAL_S,
+    "options": {"expires": SWEEP_INTERVAL_S},
+}
 
 # --- Review -----------------------------------------------------------------------------------
 
@@ -258,6 +320,23 @@ GATE_ANSWER_S = number("OPENWOP_CONSOLE_GATE_ANSWER_S", 60, least=1)
 """How long an answer of the gate API may be relied on."""
 SIGNING_KEY = text("OPENWOP_CONSOLE_SIGNING_KEY")
 """Base64 of the 32-byte Ed25519 seed that evidence is signed with; empty: made once and kept."""
+
+# --- Consensus jobs ---------------------------------------------------------------------------
+
+MODELS = words("OPENWOP_CONSOLE_MODELS")
+"""Models that jobs may name: `openai:…`, `anthropic:…`, `compatible:…`; the admin adds others."""
+OPENAI_KEY = text("OPENWOP_CONSOLE_OPENAI_KEY")
+ANTHROPIC_KEY = text("OPENWOP_CONSOLE_ANTHROPIC_KEY")
+COMPATIBLE_URL = text("OPENWOP_CONSOLE_COMPATIBLE_URL")
+COMPATIBLE_KEY = text("OPENWOP_CONSOLE_COMPATIBLE_KEY")
+MODEL_CALLS = number("OPENWOP_CONSOLE_MODEL_CALLS", 4, least=1)
+MODEL_TIMEOUT_S = number("OPENWOP_CONSOLE_MODEL_TIMEOUT_S", 120, least=1)
+MODEL_ATTEMPTS = number("OPENWOP_CONSOLE_MODEL_ATTEMPTS", 3, least=1)
+MODEL_REPLY_TOKENS = number("OPENWOP_CONSOLE_MODEL_REPLY_TOKENS", 2048, least=64)
+JOB_LEASE_S = number("OPENWOP_CONSOLE_JOB_LEASE_S", 30, least=2)
+JOB_DEADLINE_S = number("OPENWOP_CONSOLE_JOB_DEADLINE_S", 900, least=1)
+DAILY_TOKENS = number("OPENWOP_CONSOLE_DAILY_TOKENS", 0)
+"""What the jobs of a workspace may spend in a day; 0: no limit."""
 
 # --- Logs: one line each, ids only --------------------------------------------------------------
 

@@ -5,15 +5,15 @@ from typing import Any
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.exceptions import NotAuthenticated
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from runs.actions.ingest import ingest
-from runs.body import read_body
+from runs import door
+from runs.body import headers_of, read_body
 from runs.limits import limits_document
-from runs.models import HostKey, Run
+from runs.models import Run
 from runs.queries.api import run_document, run_page, runs_page
 from runs.refusal import Refusal
 
@@ -23,6 +23,8 @@ HOST = OpenApiParameter("host", str, description="Which host's run, where severa
 class EventsView(APIView):
     """Where hosts send their events."""
 
+    authentication_classes = ()  # the door asks for the key itself, after the media type
+    permission_classes = (AllowAny,)
     parser_classes = ()  # the bytes are read strictly, by `runs.domain`
 
     @extend_schema(
@@ -32,13 +34,10 @@ class EventsView(APIView):
     )
     def post(self, request: Request) -> Response:
         """Take one event, `{"events": […]}`, an array, or NDJSON. A 2xx means committed."""
-        key = request.auth if isinstance(request.auth, HostKey) else request.user
-        if not isinstance(key, HostKey):
-            raise NotAuthenticated
-        if "events:write" not in key.scopes:
-            raise Refusal(403, "forbidden", "This key may not write events.", {"reason": "scope"})
-        receipt = ingest(host=key.host, body=read_body(request))
-        return Response(receipt.body(), status=receipt.status)
+        headers = headers_of(request)
+        key = door.admit(headers)
+        receipt = door.take(key, headers, read_body(request))
+        return Response(receipt.body(), status=receipt.status, headers=door.budget_headers(key))
 
 
 class RunsView(APIView):

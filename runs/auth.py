@@ -10,11 +10,12 @@ import re
 from datetime import timedelta
 
 from django.utils import timezone
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from runs.models import HostKey
+from runs.models import Host, HostKey
+from runs.rows import columns, fetch, instance, width
 
 _KEY = re.compile(r"owc_[a-z]+_([0-9a-f]{12})_([A-Za-z0-9-]{43})")
 _USE_IS_NOTED_EVERY = timedelta(minutes=1)
@@ -33,28 +34,33 @@ class HostKeyAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[HostKey, None] | None:
         """Return the key; None when no bearer key is sent, so that a session may serve."""
-        header = get_authorization_header(request)
-        if not header:
-            return None
-        scheme, _, key = header.partition(b" ")
-        if scheme.lower() != b"bearer":
-            return None
-        return key_named(key), None
+        key = key_in(request.META.get("HTTP_AUTHORIZATION", ""))
+        return None if key is None else (key, None)
 
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge that makes a refusal a 401."""
         return 'Bearer realm="openwop-console"'
 
 
-def key_named(sent: bytes) -> HostKey:
-    """Return the key in force that these bytes are.
+def key_in(authorization: str) -> HostKey | None:
+    """Return the key that an `Authorization` header carries; None if it carries no bearer key.
+
+    Raises:
+        KeyRefused: as `key_named` does.
+    """
+    scheme, _, key = authorization.partition(" ")
+    return key_named(key) if scheme.lower() == "bearer" else None
+
+
+def key_named(sent: str) -> HostKey:
+    """Return the key in force that this text is.
 
     Raises:
         KeyRefused: with reason `key_unknown`, `key_revoked` or `key_expired`.
     """
-    parts = _KEY.fullmatch(sent.decode("ascii", "replace").strip())
+    parts = _KEY.fullmatch(sent.strip(" "))
     key_id, secret = parts.groups() if parts else ("0" * 12, "")
-    key = HostKey.objects.select_related("host").filter(key_id=key_id).first()
+    key = _held(key_id)
     digest = hashlib.sha256(secret.encode()).hexdigest()
     if not hmac.compare_digest(digest, key.digest if key else "0" * 64) or key is None:
         raise KeyRefused("key_unknown")
@@ -66,3 +72,17 @@ def key_named(sent: bytes) -> HostKey:
     if key.last_used_at is None or now - key.last_used_at > _USE_IS_NOTED_EVERY:
         HostKey.objects.filter(pk=key.pk).update(last_used_at=now)
     return key
+
+
+def _held(key_id: str) -> HostKey | None:
+    """Return a key with its host, in one query."""
+    rows = fetch(
+        f"SELECT {columns(HostKey, 'k')}, {columns(Host, 'h')}"  # noqa: S608  (constant text)
+        " FROM runs_hostkey k JOIN runs_host h ON h.id = k.host_id WHERE k.key_id = %s",
+        [key_id],
+    )
+    for row in rows:
+        key = instance(HostKey, row[: width(HostKey)])
+        key.host = instance(Host, row[width(HostKey) :])
+        return key
+    return None

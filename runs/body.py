@@ -1,23 +1,24 @@
-"""A request's body as bytes, read no further than the limit."""
+"""What a Django request brings to the door of events, read no further than the limit."""
 
 from rest_framework.request import Request
 
-from runs.actions.ingest import Body
-from runs.domain.answers import message_of
-from runs.limits import LIMIT_BEHIND, limits
-from runs.refusal import Refusal
+from runs.door import Headers
+from runs.limits import limits
 
 
-def read_body(request: Request) -> Body:
-    """Return the body. Raises Refusal 413 when it is larger than the limit."""
-    most = limits().body_bytes
-    raw = request.read(most + 1)
-    if len(raw) > most:
-        _, setting = LIMIT_BEHIND["body_too_large"]
-        details = {"reason": "body_too_large", "limit": most, "setting": setting}
-        raise Refusal(413, "payload_too_large", message_of("body_too_large"), details)
-    return Body(
-        raw=raw,
-        content_type=request.META.get("CONTENT_TYPE", ""),
-        content_encoding=request.META.get("HTTP_CONTENT_ENCODING", ""),
+def headers_of(request: Request) -> Headers:
+    """Return the headers that the door reads."""
+    meta = request.META
+    return Headers(
+        authorization=meta.get("HTTP_AUTHORIZATION", ""),
+        content_type=meta.get("CONTENT_TYPE", ""),
+        content_encoding=meta.get("HTTP_CONTENT_ENCODING", ""),
+        idempotency_key=meta.get("HTTP_IDEMPOTENCY_KEY"),
     )
+
+
+def read_body(request: Request) -> bytes | None:
+    """Return the body; None when it is larger than the limit."""
+    most = limits().body_bytes
+    raw: bytes = request.read(most + 1)
+    return raw if len(raw) <= most else None

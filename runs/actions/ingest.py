@@ -55,6 +55,11 @@ class Receipt:
     is_single: bool = False
 
     @property
+    def events(self) -> int:
+        """Return how many events the request had, whatever became of them."""
+        return self.accepted + self.duplicates + len(self.rejected)
+
+    @property
     def status(self) -> int:
         """Return the HTTP status: 201 or 200 for one event, 200 or 207 for a batch."""
         if self.rejected:

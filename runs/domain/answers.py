@@ -7,6 +7,17 @@ stays as it is; the sentence is for people.
 from collections.abc import Mapping
 
 _ANSWERS: Mapping[str, str] = {
+    # The request.
+    "bad_host": "The Host header is not a name of this Console; see ALLOWED_HOSTS.",
+    "bad_address": "The address holds characters that no address of this API has.",
+    "headers_too_large": "The headers are larger than is taken; send fewer or shorter ones.",
+    "body_too_slow": "The body took too long to arrive; send fewer events at once.",
+    "idempotency_key": "An Idempotency-Key has 22 to 128 of the characters A-Za-z0-9._~-.",
+    "scope": "This key may not do that; create one with the scope.",
+    "rate_exceeded": "More is sent than is taken; wait as long as Retry-After says, then go on.",
+    "too_many_at_once": "Too much of this host waits for its turn; send again after a moment.",
+    "overloaded": "The Console is busier than it can bear; send again after a moment.",
+    "database_away": "The database does not answer; send again after a moment, which is harmless.",
     # The body.
     "media_type": "Send application/json or application/x-ndjson.",
     "charset_unsupported": "Send JSON as UTF-8.",

@@ -7,6 +7,7 @@ and two upper-case hex digits, as OpenWOP v2 projects tenant-bound ids (`acme/r-
 import re
 
 _KEPT = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+_NOT_IN_ADDRESSES = re.compile(r"(?:^|/)\.\.?(?:/|$)|\ufffd")
 _BYTE = re.compile(rb"~([0-9A-Fa-f]{2})")
 
 
@@ -18,15 +19,20 @@ class BadSegment(ValueError):
 
 
 def to_segment(run_id: str) -> str:
-    """Return the id as one path segment."""
+    """Return the id as one path segment, and never as one that would leave the path."""
+    if run_id in {".", ".."}:
+        return run_id.replace(".", "~2E")
     return "".join(chr(b) if b in _KEPT else f"~{b:02X}" for b in run_id.encode())
 
 
 def from_segment(segment: str) -> str:
     """Return the id that a segment stands for. Raises BadSegment.
 
-    Characters that need no projection, a decoded `%2F` among them, are taken as they are.
+    Characters that need no projection, a decoded `%2F` among them, are taken as they are; but not
+    dot segments, which are no part of an address, nor what stands for bytes that were not UTF-8.
     """
+    if _NOT_IN_ADDRESSES.search(segment):
+        raise BadSegment
     raw = segment.encode()
     if b"~" in _BYTE.sub(b"", raw):
         raise BadSegment

@@ -29,3 +29,14 @@ def test_a_slash_that_the_server_decoded_is_taken():
 def test_a_stray_tilde_names_no_run(segment):
     with pytest.raises(BadSegment):
         from_segment(segment)
+
+
+@pytest.mark.parametrize("segment", [".", "..", "../../admin", "a/../b", "a/.", "\ufffd\ufffd"])
+def test_what_no_address_holds_names_no_run(segment):
+    with pytest.raises(BadSegment):
+        from_segment(segment)
+
+
+@pytest.mark.parametrize("run_id", [".", "..", "a..b", "..a"])
+def test_an_id_of_dots_can_be_asked_for_all_the_same(run_id):
+    assert from_segment(to_segment(run_id)) == run_id

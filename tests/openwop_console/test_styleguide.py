@@ -23,8 +23,9 @@ def test_others_find_no_such_page(user, settings):
         shown_to(user)
 
 
+@pytest.mark.django_db
 def test_staff_see_every_badge_and_every_icon():
-    page = shown_to(User(username="ada", is_staff=True)).content.decode()
+    page = shown_to(User.objects.create(username="ada", is_staff=True)).content.decode()
 
     assert {shown.word for shown in BADGES.values() if shown.word not in page} == set()
     assert page.count('class="lights"') == 2

@@ -66,7 +66,7 @@ def test_a_worker_killed_between_decision_and_delivery_delivers_once(running, re
     eventually(lambda: api.get("/api/v1/escalations?state=open").json()["escalations"])
     (found,) = api.get("/api/v1/escalations?state=open").json()["escalations"]
     reviewer = Reviewer(running.card)
-    exit_stack.enter_context(reviewer.http)
+    exit_stack.callback(reviewer.http.close)
     page = f"/queue/{found['id']}"
     reviewer.post(f"{page}/claim", page=page)
     reviewer.post(f"{page}/resolve", page=page, action="override", reason="Agreed.")

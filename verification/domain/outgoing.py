@@ -6,7 +6,6 @@ the id. The body is frozen like every decision; only timestamp and signatures ar
 """
 
 import base64
-import binascii
 import hmac
 import re
 from collections.abc import Mapping, Sequence
@@ -14,14 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from runs.domain.webhooks import LEAST_SECRET, STANDARD_PREFIX, key_of_standard_secret
 from verification.domain.decisions import Action
 from verification.domain.errors import VerificationError
 from verification.domain.frozen import FrozenBody, frozen
 
 EVENT_TYPE = "review.resolved"
-STANDARD_PREFIX = "whsec_"
-LEAST_SECRET = 24
-"""Bytes of key material."""
 _ID = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 
@@ -127,12 +124,8 @@ def _standard_signature(key: bytes, delivery_id: str, timestamp: str, body: byte
 
 
 def _key(secret: str) -> bytes:
-    encoded = secret.removeprefix(STANDARD_PREFIX)
-    try:
-        key = base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
-        raise WeakSecret from None
-    if len(key) < LEAST_SECRET or not secret.startswith(STANDARD_PREFIX):
+    key = key_of_standard_secret(secret)
+    if key is None:
         raise WeakSecret
     return key
 

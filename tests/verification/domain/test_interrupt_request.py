@@ -115,11 +115,19 @@ def test_a_pause_without_a_node_cannot_be_answered():
     assert read_interrupt({"kind": "approval"}) is None
 
 
-def test_content_below_the_pause_cannot_add_actions():
-    artifact = {"kind": "approval", "actions": ["accept"], "resumeSchema": True}
-    payload = {"kind": "custom", "data": {"customKind": "x", "payload": artifact}}
+ARTIFACT = {"kind": "approval", "actions": ["accept"], "resumeSchema": True}
 
-    found = read_interrupt(payload, node_id="n")
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"kind": "custom", "data": {"customKind": "x", "payload": ARTIFACT}},
+        {"kind": "custom", "payload": {"customKind": "x", "payload": ARTIFACT}},
+        {"kind": "custom", "data": {"data": ARTIFACT}},
+    ],
+)
+def test_content_below_the_pause_cannot_add_actions(document):
+    found = read_interrupt(document, node_id="n")
 
     assert (found.kind, found.actions, found.resume_schema) == (InterruptKind.CUSTOM, (), None)
 

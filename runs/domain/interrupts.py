@@ -1,7 +1,7 @@
-"""The host's pauses: when each opened, what it asks for, and what closed it.
+"""The host's interrupts: when each opened, what it asks for, and what closed it.
 
-Most hosts emit no `interrupt.*` event at all: a pause opens with `node.suspended` and closes with
-whatever the host says first about going on. Hosts also announce one pause twice. Both are settled
+Most hosts emit no `interrupt.*` event at all: one opens with `node.suspended` and closes with
+whatever the host says first about going on. Hosts also announce one twice. Both are settled
 here, by sequence only, so that the status of a run and the requests for a person agree on what is
 open. Source: OpenWOP interrupt.md, suspend-request.schema.json; the shapes of five live hosts.
 """
@@ -55,8 +55,8 @@ class Closed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Suspension:
-    """What one line says about a pause that opens."""
+class Announcement:
+    """What one line says about an interrupt that opens."""
 
     node_id: str | None
     interrupt_id: str | None
@@ -68,13 +68,13 @@ class Suspension:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the ids under which a later line may mean this pause."""
+        """Return the ids under which a later line may mean this interrupt."""
         return tuple(each for each in (self.interrupt_id, self.conversation_id) if each)
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """One pause of the host, open or closed."""
+    """One interrupt of the host, open or closed."""
 
     node_id: str | None
     interrupt_id: str | None
@@ -83,7 +83,7 @@ class Interrupt:
     agent_id: str | None
     is_low_confidence: bool
     lines: tuple[LogLine, ...]
-    """The lines that opened it, in sequence order; hosts may announce one pause twice."""
+    """The lines that opened it, in sequence order; hosts may announce one interrupt twice."""
     closed: Closed | None = None
     closed_by: LogLine | None = None
 
@@ -106,11 +106,11 @@ class Interrupt:
 
 
 @dataclass(slots=True)
-class _Pause:
+class _Draft:
     """An interrupt while it is being folded."""
 
     node_id: str | None
-    said: list[Suspension]
+    said: list[Announcement]
     lines: list[LogLine]
     closed: Closed | None = None
     closed_by: LogLine | None = None
@@ -125,13 +125,13 @@ def sequence_of(line: LogLine) -> int:
     return -1 if line.sequence is None else line.sequence
 
 
-def suspension_of(line: LogLine) -> Suspension | None:
-    """Return the pause that a line opens, or None when it opens none."""
+def announcement_of(line: LogLine) -> Announcement | None:
+    """Return what a line says of an interrupt that it opens, or None when it opens none."""
     if line.type not in _KIND_BY_TYPE:
         return None
     payload = fields(line.payload)
     reason = text(payload.get("reason"))
-    return Suspension(
+    return Announcement(
         node_id=node_of(line),
         interrupt_id=text(payload.get("interruptId")),
         conversation_id=text(payload.get("conversationId")),
@@ -157,17 +157,17 @@ def interrupts(lines: Iterable[LogLine]) -> tuple[Interrupt, ...]:
     fold = _Fold()
     for line in lines:
         fold.take(line)
-    return tuple(_finished(pause) for pause in fold.pauses)
+    return tuple(_finished(draft) for draft in fold.drafts)
 
 
 class _Fold:
     """Walks the log once and keeps what is open, by node and by the ids that a line may name."""
 
     def __init__(self) -> None:
-        self.pauses: list[_Pause] = []
-        self._by_node: dict[str | None, dict[int, _Pause]] = defaultdict(dict)
-        self._by_name: dict[str, _Pause] = {}
-        self._without_id: dict[str | None, _Pause] = {}
+        self.drafts: list[_Draft] = []
+        self._by_node: dict[str | None, dict[int, _Draft]] = defaultdict(dict)
+        self._by_name: dict[str, _Draft] = {}
+        self._without_id: dict[str | None, _Draft] = {}
         """At most one at a node: a second announcement without an id joins what is open there."""
         self._is_paused = False
         self._has_ended = False
@@ -185,30 +185,30 @@ class _Fold:
         elif line.type in CLOSING_TYPES and not _only_asks_back(line):
             self._close(self._meant_by(line), Closed.ANSWERED, line)
 
-    def _all(self) -> list[_Pause]:
-        return [pause for pauses in self._by_node.values() for pause in pauses.values()]
+    def _all(self) -> list[_Draft]:
+        return [draft for drafts in self._by_node.values() for draft in drafts.values()]
 
     def _open_or_join(self, line: LogLine) -> None:
-        said = suspension_of(line)
+        said = announcement_of(line)
         if said is None or self._has_ended:
             return
-        pause = self._already_open(said)
-        if pause is None:
-            pause = _Pause(said.node_id, [], [])
-            self.pauses.append(pause)
-            self._by_node[pause.node_id][id(pause)] = pause
-            self._without_id[pause.node_id] = pause
-        pause.said.append(said)
-        pause.lines.append(line)
+        draft = self._already_open(said)
+        if draft is None:
+            draft = _Draft(said.node_id, [], [])
+            self.drafts.append(draft)
+            self._by_node[draft.node_id][id(draft)] = draft
+            self._without_id[draft.node_id] = draft
+        draft.said.append(said)
+        draft.lines.append(line)
         for name in said.names:
-            self._by_name[name] = pause
-        if pause.interrupt_id is not None and self._without_id.get(pause.node_id) is pause:
-            del self._without_id[pause.node_id]
+            self._by_name[name] = draft
+        if draft.interrupt_id is not None and self._without_id.get(draft.node_id) is draft:
+            del self._without_id[draft.node_id]
 
-    def _already_open(self, said: Suspension) -> _Pause | None:
-        """Return the open pause that a second announcement is about."""
+    def _already_open(self, said: Announcement) -> _Draft | None:
+        """Return the open interrupt that a second announcement is about."""
         known = (self._by_name.get(name) for name in said.names)
-        found = next((pause for pause in known if pause is not None), None)
+        found = next((draft for draft in known if draft is not None), None)
         if found is not None or said.node_id is None:
             return found
         if said.interrupt_id is not None:
@@ -225,14 +225,14 @@ class _Fold:
             self._close(self._all(), Closed.ANSWERED, line)
         self._is_paused = False
 
-    def _meant_by(self, line: LogLine) -> list[_Pause]:
+    def _meant_by(self, line: LogLine) -> list[_Draft]:
         payload = fields(line.payload)
         interrupt_id, node = text(payload.get("interruptId")), node_of(line)
         names = {interrupt_id, text(payload.get("conversationId"))} - {None}
         if node is None and not names:
             everything = self._all()
             return everything if len(everything) == 1 else []
-        named = [pause for name in names if (pause := self._by_name.get(name or ""))]
+        named = [draft for name in names if (draft := self._by_name.get(name or ""))]
         if node is None:
             return named
         if interrupt_id is None:
@@ -240,36 +240,36 @@ class _Fold:
         without_id = self._without_id.get(node)
         return [*named, without_id] if without_id is not None else named
 
-    def _at(self, node: str | None) -> list[_Pause]:
+    def _at(self, node: str | None) -> list[_Draft]:
         return list(self._by_node.get(node, {}).values())
 
-    def _close(self, pauses: list[_Pause], how: Closed, line: LogLine) -> None:
-        for pause in pauses:
-            if pause.closed is None:
-                pause.closed, pause.closed_by = how, line
-                self._forget(pause)
+    def _close(self, drafts: list[_Draft], how: Closed, line: LogLine) -> None:
+        for draft in drafts:
+            if draft.closed is None:
+                draft.closed, draft.closed_by = how, line
+                self._forget(draft)
 
-    def _forget(self, pause: _Pause) -> None:
-        self._by_node[pause.node_id].pop(id(pause), None)
-        if self._without_id.get(pause.node_id) is pause:
-            del self._without_id[pause.node_id]
-        for name in {name for said in pause.said for name in said.names}:
+    def _forget(self, draft: _Draft) -> None:
+        self._by_node[draft.node_id].pop(id(draft), None)
+        if self._without_id.get(draft.node_id) is draft:
+            del self._without_id[draft.node_id]
+        for name in {name for said in draft.said for name in said.names}:
             self._by_name.pop(name, None)
 
 
-def _finished(pause: _Pause) -> Interrupt:
-    said = pause.said
+def _finished(draft: _Draft) -> Interrupt:
+    said = draft.said
     named = [each.kind for each in said if each.kind and not each.is_low_confidence]
     return Interrupt(
         node_id=next((each.node_id for each in said if each.node_id), None),
-        interrupt_id=pause.interrupt_id,
+        interrupt_id=draft.interrupt_id,
         kind=next(iter(named), None) or next((each.kind for each in said if each.kind), None),
         actions=next((each.actions for each in said if each.actions), ()),
         agent_id=next((each.agent_id for each in said if each.agent_id), None),
         is_low_confidence=any(each.is_low_confidence for each in said),
-        lines=tuple(pause.lines),
-        closed=pause.closed,
-        closed_by=pause.closed_by,
+        lines=tuple(draft.lines),
+        closed=draft.closed,
+        closed_by=draft.closed_by,
     )
 
 

@@ -12,8 +12,14 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeVar
 
-from runs.domain import interrupts as pauses
-from runs.domain.interrupts import Interrupt, interrupts
+from runs.domain.interrupts import (
+    LOW_CONFIDENCE,
+    RUN_PAUSED,
+    RUN_RESUMED,
+    Interrupt,
+    interrupts,
+)
+from runs.domain.interrupts import SIGNAL_TYPES as INTERRUPT_TYPES
 from runs.domain.log import LogLine, Origin
 from runs.domain.readers import (
     ORCHESTRATOR_DECISION,
@@ -29,7 +35,7 @@ _T = TypeVar("_T")
 STARTED = "run.started"
 COMPLETED = "run.completed"
 
-SIGNAL_TYPES: frozenset[str] = pauses.SIGNAL_TYPES | {STARTED, ORCHESTRATOR_DECISION}
+SIGNAL_TYPES: frozenset[str] = INTERRUPT_TYPES | {STARTED, ORCHESTRATOR_DECISION}
 """The only types that the fold reads: lines of other types need not be loaded."""
 
 
@@ -68,8 +74,8 @@ TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED
 _STATUS_AFTER: Mapping[str, RunStatus] = MappingProxyType(
     {
         STARTED: RunStatus.RUNNING,
-        pauses.RUN_PAUSED: RunStatus.PAUSED,
-        pauses.RUN_RESUMED: RunStatus.RUNNING,
+        RUN_PAUSED: RunStatus.PAUSED,
+        RUN_RESUMED: RunStatus.RUNNING,
         COMPLETED: RunStatus.COMPLETED,
         "run.failed": RunStatus.FAILED,
         "run.dead_lettered": RunStatus.FAILED,
@@ -79,7 +85,7 @@ _STATUS_AFTER: Mapping[str, RunStatus] = MappingProxyType(
 _WAITS_FOR: Mapping[str, RunStatus] = MappingProxyType(
     {
         "approval": RunStatus.WAITING_APPROVAL,
-        pauses.LOW_CONFIDENCE: RunStatus.WAITING_APPROVAL,
+        LOW_CONFIDENCE: RunStatus.WAITING_APPROVAL,
         "external-event": RunStatus.WAITING_EXTERNAL,
     }
 )

@@ -29,7 +29,7 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class VerdictKind(StrEnum):
-    """What a critic says of a result. Source: RFC 0090 §A."""
+    """What a verifier says of a result. Source: RFC 0090 §A."""
 
     PASS = "pass"  # noqa: S105  (a verdict, not a password)
     REVISE = "revise"

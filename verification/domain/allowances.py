@@ -21,14 +21,14 @@ class Allowances:
     """Answers of people at the host, by what they may have been about."""
 
     def __init__(
-        self, index: Index, targets: Collection[str], pauses: Mapping[str, Interrupt]
+        self, index: Index, targets: Collection[str], interrupts: Mapping[str, Interrupt]
     ) -> None:
         self._anything: Stretches[LogLine] = Stretches()
         self._about: dict[str | None, Stretches[LogLine]] = defaultdict(Stretches)
-        tied = {id(pause) for pause in pauses.values()}
-        for pause in index.run.interrupts:
-            if pause.was_let_through and pause.kind != EXTERNAL:
-                self._take_pause(pause, is_tied=id(pause) in tied)
+        tied = {id(interrupt) for interrupt in interrupts.values()}
+        for interrupt in index.run.interrupts:
+            if interrupt.was_let_through and interrupt.kind != EXTERNAL:
+                self._take_interrupt(interrupt, is_tied=id(interrupt) in tied)
         for by_gate in (index.overrides, index.grants):
             for gate, lines in by_gate.items():
                 self._take_approvals(gate if gate in targets else None, lines)
@@ -41,15 +41,15 @@ class Allowances:
                 found = self._about[name].within(verdict.sequence, before)
         return found
 
-    def _take_pause(self, pause: Interrupt, *, is_tied: bool) -> None:
-        if pause.closed_by is None:
+    def _take_interrupt(self, interrupt: Interrupt, *, is_tied: bool) -> None:
+        if interrupt.closed_by is None:
             return
-        start, end = pause.opened_at, sequence_of(pause.closed_by)
-        if is_tied or (pause.kind or "").startswith("approval"):
-            self._anything.add(start, end, pause.closed_by)
-        causes = {line.causation_id for line in pause.lines}
-        for name in {*causes, pause.node_id} - {None}:
-            self._about[name].add(start, end, pause.closed_by)
+        start, end = interrupt.opened_at, sequence_of(interrupt.closed_by)
+        if is_tied or (interrupt.kind or "").startswith("approval"):
+            self._anything.add(start, end, interrupt.closed_by)
+        causes = {line.causation_id for line in interrupt.lines}
+        for name in {*causes, interrupt.node_id} - {None}:
+            self._about[name].add(start, end, interrupt.closed_by)
 
     def _take_approvals(self, gate: str | None, lines: list[LogLine]) -> None:
         """Take approvals; one that names a target of this run is about that target only."""

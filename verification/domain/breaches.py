@@ -89,8 +89,8 @@ def successes(
 def success(index: Index, low: Collection[str]) -> Success | None:
     """Return how the run ends as a success: completed without giving up, or about to.
 
-    A `terminate` ends a run that has not ended yet only if nothing shows the run going on: a pause,
-    another turn, a dispatch, or a confidence for which the host has to ask first.
+    A `terminate` ends a run that has not ended yet only if nothing shows the run going on: an
+    interrupt, another turn, a dispatch, or a confidence for which the host has to ask first.
     """
     run = index.run
     if run.status is RunStatus.COMPLETED and run.ended_by is not None:
@@ -113,7 +113,7 @@ _MERGE_KINDS: Mapping[VerdictKind, FindingKind] = {
 def _goes_on(index: Index, terminate: LogLine) -> bool:
     after = sequence_of(terminate)
     latest = [
-        *(pause.opened_at for pause in index.run.interrupts[-1:]),
+        *(interrupt.opened_at for interrupt in index.run.interrupts[-1:]),
         *(sequence_of(line) for line in (*index.acts[-1:], *index.escalated[-1:])),
         *(turn.sequence for turn in list(index.turns.values())[-1:]),
     ]

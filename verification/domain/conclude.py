@@ -30,10 +30,10 @@ from verification.domain.past_decisions import PastDecision
 from verification.domain.revisions import revisions
 from verification.domain.rules import Rules
 from verification.domain.ties import (
-    Pauses,
-    pauses_of_decisions,
-    pauses_of_escalated,
-    pauses_of_turns,
+    Interrupts,
+    interrupts_of_decisions,
+    interrupts_of_escalated,
+    interrupts_of_turns,
 )
 from verification.domain.verdicts import Verdict
 
@@ -102,11 +102,11 @@ class Conclusions:
 
 @dataclass(frozen=True, slots=True)
 class _Unsure:
-    """Whose confidence is low, and the pauses that decisions and results led to."""
+    """Whose confidence is low, and the interrupts that decisions and results led to."""
 
     turns: Sequence[Turn]
     decisions: Sequence[Decided]
-    pauses: Pauses
+    interrupts: Interrupts
 
 
 def conclude(
@@ -138,7 +138,7 @@ def conclude(
     all_gates = gates(
         all_cases, claims, revised, settings, claimed=claimed, may_miss_verdict=may_miss_verdict
     )
-    allowances = Allowances(log, all_cases.keys(), unsure.pauses)
+    allowances = Allowances(log, all_cases.keys(), unsure.interrupts)
     argued = grounds(log, claims, gaps, all_holds, allowances)
     silent = not_escalated(log, claims, unsure.decisions, argued.gaps)
     low_ids = {decision.line.event_id for decision in unsure.decisions}
@@ -150,15 +150,15 @@ def conclude(
     )
     wanted = [
         *requests.about_targets(log, all_cases, all_gates, settings),
-        *requests.about_turns(log, unsure.turns, all_gates, unsure.pauses),
-        *requests.about_decisions(log, unsure.decisions, unsure.pauses),
-        *requests.about_escalated(log, unsure.decisions, unsure.pauses),
-        *requests.about_pauses(log),
+        *requests.about_turns(log, unsure.turns, all_gates, unsure.interrupts),
+        *requests.about_decisions(log, unsure.decisions, unsure.interrupts),
+        *requests.about_escalated(log, unsure.decisions, unsure.interrupts),
+        *requests.about_interrupts(log),
         *requests.about_findings(log, findings),
         *requests.about_holds(log, all_holds),
     ]
     groups = Groups(wanted)
-    tie_together(groups, log, all_cases, unsure.pauses)
+    tie_together(groups, log, all_cases, unsure.interrupts)
     return Conclusions(
         run=log.run,
         holds=all_holds,
@@ -174,12 +174,12 @@ def conclude(
 def _unsure(log: Index, claims: Advertisements, rules: Rules) -> _Unsure:
     turns = low_turns(log, rules)
     decisions = low_decisions(log, claims, rules)
-    pauses = {
-        **pauses_of_turns(log, turns),
-        **pauses_of_escalated(log),
-        **pauses_of_decisions(log, decisions),
+    interrupts = {
+        **interrupts_of_turns(log, turns),
+        **interrupts_of_escalated(log),
+        **interrupts_of_decisions(log, decisions),
     }
-    return _Unsure(turns, decisions, MappingProxyType(pauses))
+    return _Unsure(turns, decisions, MappingProxyType(interrupts))
 
 
 def _in_order(*found: Iterable[Finding]) -> tuple[Finding, ...]:

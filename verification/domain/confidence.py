@@ -47,7 +47,7 @@ def low_decisions(index: Index, claims: Advertisements, rules: Rules) -> list[De
 
     A decision that the host itself escalated counts too, whatever its floor was. Some hosts hold a
     low decision back until a person has confirmed it and write it down after that (RFC 0011 §F):
-    the pause then stands before the decision.
+    the interrupt then stands before the decision.
     """
     ratified = _ratified(index)
     escalated = {line.causation_id for line in index.escalated}
@@ -84,7 +84,7 @@ def not_escalated(
 
     A host below level 2 owes nothing, and missing events may hold the question.
     """
-    pauses = [each for each in index.run.interrupts if each.kind != EXTERNAL]
+    interrupts = [each for each in index.run.interrupts if each.kind != EXTERNAL]
     causes = {line.causation_id for line in index.escalated}
     found = []
     for decision in low:
@@ -92,7 +92,7 @@ def not_escalated(
         claim = claims.at(decision.line.timestamp)
         if act is None or claim.advertised is None or claim.advertised.level < ESCALATION_LEVEL:
             continue
-        asked = decision.line.event_id in causes or _asked(index, pauses, decision, act)
+        asked = decision.line.event_id in causes or _asked(index, interrupts, decision, act)
         if not asked and not missing_between(gaps, decision.sequence, sequence_of(act)):
             found.append((decision, act))
     return found
@@ -105,18 +105,24 @@ def _act_on(index: Index, decision: Decided) -> LogLine | None:
     return None if is_stop else act
 
 
-def _asked(index: Index, pauses: Sequence[Interrupt], decision: Decided, act: LogLine) -> bool:
+def _asked(index: Index, interrupts: Sequence[Interrupt], decision: Decided, act: LogLine) -> bool:
     start, end = decision.sequence, sequence_of(act)
     return (
         first_between(index.escalated, start, end, sequence_of) is not None
-        or first_between(pauses, start, end, lambda each: each.opened_at) is not None
+        or first_between(interrupts, start, end, lambda each: each.opened_at) is not None
     )
 
 
 def _ratified(index: Index) -> dict[str | None, Stretches[Interrupt]]:
-    """Return the answered pauses for low confidence, by the agent that was not sure."""
+    """Return the answered interrupts for low confidence, by the agent that was not sure."""
     found: dict[str | None, Stretches[Interrupt]] = defaultdict(Stretches)
-    for pause in index.run.interrupts:
-        if pause.is_low_confidence and pause.was_let_through and pause.closed_by is not None:
-            found[pause.agent_id].add(pause.opened_at, sequence_of(pause.closed_by), pause)
+    for interrupt in index.run.interrupts:
+        if (
+            interrupt.is_low_confidence
+            and interrupt.was_let_through
+            and interrupt.closed_by is not None
+        ):
+            found[interrupt.agent_id].add(
+                interrupt.opened_at, sequence_of(interrupt.closed_by), interrupt
+            )
     return found

@@ -24,11 +24,11 @@ from verification.domain.requests import (
     Request,
     decision_key,
     escalated_key,
-    pause_keys,
+    interrupt_keys,
     target_key,
 )
 from verification.domain.stretches import first_between
-from verification.domain.ties import Pauses
+from verification.domain.ties import Interrupts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Escalation:
     reasons: tuple[Reason, ...]
     target: str | None
     interrupt: Interrupt | None
-    """The host's pause that it is tied to, while that is open."""
+    """The host's interrupt that it is tied to, while that is open."""
     opened_by: LogLine
     """The first line that wants a person."""
 
@@ -55,14 +55,16 @@ class Groups:
     def __init__(self, requests: Sequence[Request]) -> None:
         self._requests = requests
         self._leader = list(range(len(requests)))
-        self._has_open_pause = [bool(each.pause and each.pause.is_open) for each in requests]
+        self._has_open_interrupt = [
+            bool(each.interrupt and each.interrupt.is_open) for each in requests
+        ]
         self._named: dict[str, int] = {}
         for at, request in enumerate(requests):
             for name in request.names:
                 self._join(self._named.setdefault(name, at), at)
 
     def tie(self, name: str, other: str) -> None:
-        """Make one matter of two, unless that would put two open pauses into one."""
+        """Make one matter of two, unless that would put two open interrupts into one."""
         if name in self._named and other in self._named:
             self._join(self._named[name], self._named[other])
 
@@ -74,9 +76,9 @@ class Groups:
 
     def _join(self, one: int, other: int) -> None:
         a, b = self._leader_of(one), self._leader_of(other)
-        if a != b and not (self._has_open_pause[a] and self._has_open_pause[b]):
+        if a != b and not (self._has_open_interrupt[a] and self._has_open_interrupt[b]):
             self._leader[b] = a
-            self._has_open_pause[a] = self._has_open_pause[a] or self._has_open_pause[b]
+            self._has_open_interrupt[a] = self._has_open_interrupt[a] or self._has_open_interrupt[b]
 
     def _leader_of(self, at: int) -> int:
         while self._leader[at] != at:
@@ -104,26 +106,28 @@ def escalations(
     return tuple(sorted(found, key=lambda each: (sequence_of(each.opened_by), each.key)))
 
 
-def tie_together(groups: Groups, index: Index, cases: Mapping[str, Case], pauses: Pauses) -> None:
-    """Tie every decision and result to the pause it led to, and every question to its `fail`.
+def tie_together(
+    groups: Groups, index: Index, cases: Mapping[str, Case], interrupts: Interrupts
+) -> None:
+    """Tie every decision and result to the interrupt it led to, and every question to its `fail`.
 
     Args:
         groups: all requests.
         index: the run's log.
         cases: by target.
-        pauses: by the event id of the line that led to each.
+        interrupts: by the event id of the line that led to each.
     """
     escalated = {line.event_id: line for line in index.escalated}
-    for event_id, pause in pauses.items():
-        key = pause_keys(pause)[0]
+    for event_id, interrupt in interrupts.items():
+        key = interrupt_keys(interrupt)[0]
         if event_id in escalated:
             groups.tie(escalated_key(escalated[event_id]), key)
         groups.tie(target_key(event_id), key)
         groups.tie(decision_key(event_id), key)
     for case in cases.values():
-        pause = _pause_after_fail(index, case)
-        if pause is not None:
-            groups.tie(target_key(case.target), pause_keys(pause)[0])
+        interrupt = _interrupt_after_fail(index, case)
+        if interrupt is not None:
+            groups.tie(target_key(case.target), interrupt_keys(interrupt)[0])
     for target, decision in _asked_about(index, cases):
         groups.tie(target_key(target), decision_key(decision.line.event_id))
 
@@ -147,15 +151,15 @@ def _is_blocked_at(index: Index, case: Case, moment: int) -> bool:
     return not is_replaced and not case.is_lifted(phase.verdict, moment)
 
 
-def _pause_after_fail(index: Index, case: Case) -> Interrupt | None:
-    """Return the pause that a `fail` led to: at the same node, or naming it as its cause."""
+def _interrupt_after_fail(index: Index, case: Case) -> Interrupt | None:
+    """Return the interrupt that a `fail` led to: at the same node, or naming it as its cause."""
     failed = next((each for each in case.verdicts if each.kind is VerdictKind.FAIL), None)
     if failed is None or not index.run.interrupts:
         return None
-    caused = index.pauses_by_cause.get(failed.line.event_id)
+    caused = index.interrupts_by_cause.get(failed.line.event_id)
     if caused is not None:
         return caused
-    here = index.pauses_of_node.get(case.subject.node_id or "", [])
+    here = index.interrupts_of_node.get(case.subject.node_id or "", [])
     replaced_by = case.later.replaced_by
     before = NEVER if replaced_by is None else sequence_of(replaced_by)
     return first_between(here, failed.sequence, before, lambda each: each.opened_at)
@@ -169,7 +173,8 @@ def _escalation(
     wanted = [each for each in group if each.is_open and not _is_settled(each, made)]
     if not wanted:
         return None
-    wanted.sort(key=_weight)
+    if len(wanted) > 1:
+        wanted.sort(key=_weight)
     reasons = sorted({each.reason for each in wanted}, key=RANK.__getitem__)
     return Escalation(
         key=min(group, key=_naming).names[0],
@@ -177,7 +182,7 @@ def _escalation(
         reason=reasons[0],
         reasons=tuple(reasons),
         target=next((each.target for each in wanted if each.target), None),
-        interrupt=next((each.pause for each in wanted if each.pause), None),
+        interrupt=next((each.interrupt for each in wanted if each.interrupt), None),
         opened_by=min((each.first_line for each in wanted), key=sequence_of),
     )
 
@@ -192,5 +197,5 @@ def _weight(request: Request) -> tuple[int, int]:
 
 
 def _naming(request: Request) -> tuple[bool, bool, int, int]:
-    """Order requests by which gives the matter its key: a target, a decision, then a pause."""
-    return request.target is None, request.pause is not None, *_weight(request)
+    """Order requests by which gives the matter its key: a target, a decision, then an interrupt."""
+    return request.target is None, request.interrupt is not None, *_weight(request)

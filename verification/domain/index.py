@@ -59,9 +59,11 @@ class Index:
     acts: list[LogLine] = field(default_factory=list)
     """Where the run went on to do something: a dispatch, or its end."""
 
-    pauses_of_node: dict[str, list[Interrupt]] = field(default_factory=lambda: defaultdict(list))
-    pauses_by_cause: dict[str, Interrupt] = field(default_factory=dict)
-    """The first pause that names an event as its cause."""
+    interrupts_of_node: dict[str, list[Interrupt]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    interrupts_by_cause: dict[str, Interrupt] = field(default_factory=dict)
+    """The first interrupt that names an event as its cause."""
     results_of_node: dict[str, list[Turn]] = field(default_factory=lambda: defaultdict(list))
     """Turns at a node by agents that verify nothing in this run."""
     turns_of_agent_at_node: dict[tuple[str | None, str], list[Turn]] = field(
@@ -99,7 +101,7 @@ def index(lines: Iterable[LogLine]) -> Index:
     _sort_verdicts(found)
     _arrange_turns(found)
     _arrange_children(found)
-    _arrange_pauses(found)
+    _arrange_interrupts(found)
     return found
 
 
@@ -151,13 +153,13 @@ def _arrange_children(found: Index) -> None:
                 found.children_of_worker[worker].add(child.begun_at, child.completed_at, child)
 
 
-def _arrange_pauses(found: Index) -> None:
-    for pause in found.run.interrupts:
-        if pause.node_id is not None:
-            found.pauses_of_node[pause.node_id].append(pause)
-        for line in pause.lines:
+def _arrange_interrupts(found: Index) -> None:
+    for interrupt in found.run.interrupts:
+        if interrupt.node_id is not None:
+            found.interrupts_of_node[interrupt.node_id].append(interrupt)
+        for line in interrupt.lines:
             if line.causation_id is not None:
-                found.pauses_by_cause.setdefault(line.causation_id, pause)
+                found.interrupts_by_cause.setdefault(line.causation_id, interrupt)
 
 
 def _take_turn(found: Index, line: LogLine) -> None:

@@ -168,7 +168,7 @@ def _in_order(lines: Iterable[LogLine]) -> list[LogLine]:
 _ABOUT_RUN: Mapping[FindingKind, tuple[str, str]] = {
     FindingKind.LOW_CONFIDENCE_NOT_ESCALATED: (
         "The run acted on a decision below the confidence floor without asking anybody.",
-        "A confidence-escalated event or a pause before the run acted.",
+        "A confidence-escalated event or an interrupt before the run acted.",
     ),
     FindingKind.CONTENT_LEAK_REFUSED: (
         "A verdict carried more than its closed keys and was refused unread.",

@@ -23,7 +23,7 @@ from verification.domain.holds import Hold
 from verification.domain.index import Index
 from verification.domain.past_decisions import TARGET
 from verification.domain.rules import Rules
-from verification.domain.ties import Pauses, next_act, next_turn
+from verification.domain.ties import Interrupts, next_act, next_turn
 from verification.domain.verdicts import Verdict
 
 LONGEST_KEY = 300
@@ -60,11 +60,13 @@ class Request:
     """What a person must have seen to have decided it."""
     is_open: bool
     target: str | None = None
-    pause: Interrupt | None = None
+    interrupt: Interrupt | None = None
 
     @property
     def first_line(self) -> LogLine:
         """Return the first line behind it."""
+        if len(self.lines) == 1:
+            return self.lines[0]
         return min(self.lines, key=lambda line: (sequence_of(line), line.position))
 
 
@@ -86,76 +88,80 @@ def about_targets(
 
 
 def about_turns(
-    index: Index, low: Sequence[Turn], gates: Mapping[str, Gate], pauses: Pauses
+    index: Index, low: Sequence[Turn], gates: Mapping[str, Gate], interrupts: Interrupts
 ) -> Iterator[Request]:
     """Return the actors' results that their own actors are not sure of.
 
-    Such a request goes with the pause that it led to. Without one it stays, also after the run's
-    end, until the same agent gives a new result at the same node or a person has seen it.
+    Such a request goes with the interrupt that it led to. Without one it stays, also after the
+    run's end, until the same agent gives a new result at the same node or a person has seen it.
     """
     goes_on = index.run.status is not RunStatus.CANCELLED
     for turn in low:
         target = turn.line.event_id
-        pause, gate = pauses.get(target), gates.get(target)
+        interrupt, gate = interrupts.get(target), gates.get(target)
         is_over = gate is not None and gate.state in _REPLACED
         is_last = next_turn(index, turn) is None
         yield Request(
             reason=Reason.LOW_CONFIDENCE,
             names=(target_key(target),),
             lines=(turn.line,),
-            is_open=pause.is_open if pause else goes_on and is_last and not is_over,
+            is_open=interrupt.is_open if interrupt else goes_on and is_last and not is_over,
             target=target,
         )
 
 
-def about_decisions(index: Index, low: Sequence[Decided], pauses: Pauses) -> Iterator[Request]:
+def about_decisions(
+    index: Index, low: Sequence[Decided], interrupts: Interrupts
+) -> Iterator[Request]:
     """Return the orchestrator's decisions that ask for a person, or should be confirmed by one."""
     goes_on = index.run.status is not RunStatus.CANCELLED
     for decision in low:
         target = decision.line.event_id
-        pause = pauses.get(target)
+        interrupt = interrupts.get(target)
         yield Request(
             reason=Reason.LOW_CONFIDENCE,
             names=(target_key(target), decision_key(target)),
             lines=(decision.line,),
-            is_open=pause.is_open if pause else goes_on,
+            is_open=interrupt.is_open if interrupt else goes_on,
             target=target,
         )
     for decision in index.decisions:
         if decision.said.kind in ASKS_A_PERSON:
-            pause = pauses.get(decision.line.event_id)
+            interrupt = interrupts.get(decision.line.event_id)
             yield Request(
                 reason=Reason.ASK_USER,
                 names=(decision_key(decision.line.event_id),),
                 lines=(decision.line,),
-                is_open=pause.is_open if pause else next_act(index, decision.line) is None,
+                is_open=interrupt.is_open if interrupt else next_act(index, decision.line) is None,
             )
 
 
-def about_escalated(index: Index, low: Sequence[Decided], pauses: Pauses) -> Iterator[Request]:
+def about_escalated(
+    index: Index, low: Sequence[Decided], interrupts: Interrupts
+) -> Iterator[Request]:
     """Return the low confidence that a host tells of without a decision that we hold."""
     known = {decision.line.event_id for decision in low}
     for line in index.escalated:
         if line.causation_id not in known:
-            pause = pauses.get(line.event_id)
+            interrupt = interrupts.get(line.event_id)
             yield Request(
                 reason=Reason.LOW_CONFIDENCE,
                 names=(escalated_key(line),),
                 lines=(line,),
-                is_open=pause.is_open if pause else next_act(index, line) is None,
+                is_open=interrupt.is_open if interrupt else next_act(index, line) is None,
             )
 
 
-def about_pauses(index: Index) -> Iterator[Request]:
+def about_interrupts(index: Index) -> Iterator[Request]:
     """Return the host's interrupts."""
-    for pause in index.run.interrupts:
-        reason = Reason.LOW_CONFIDENCE if pause.is_low_confidence else Reason.INTERRUPT
+    for interrupt in index.run.interrupts:
+        reason = Reason.LOW_CONFIDENCE if interrupt.is_low_confidence else Reason.INTERRUPT
         yield Request(
             reason=reason,
-            names=pause_keys(pause),
-            lines=pause.lines[:1],
-            is_open=pause.is_open,
-            pause=pause,
+            names=interrupt_keys(interrupt),
+            lines=interrupt.lines[:1],
+            is_open=interrupt.is_open,
+            interrupt=interrupt,
         )
 
 
@@ -199,14 +205,16 @@ def escalated_key(line: LogLine) -> str:
     return decision_key(line.causation_id or line.event_id)
 
 
-def pause_keys(pause: Interrupt) -> tuple[str, ...]:
+def interrupt_keys(interrupt: Interrupt) -> tuple[str, ...]:
     """Return the keys of an interrupt: by node and first sequence, and by its id.
 
     The first is the one to store. The line that it is taken from may turn out not to be the first
-    when an earlier announcement of the same pause arrives late; the others find it again.
+    when an earlier announcement of the same interrupt arrives late; the others find it again.
     """
-    by_line = [f"interrupt:{pause.node_id or ''}:{sequence_of(line)}" for line in pause.lines]
-    by_id = [f"interrupt:{pause.interrupt_id}"] if pause.interrupt_id else []
+    by_line = [
+        f"interrupt:{interrupt.node_id or ''}:{sequence_of(line)}" for line in interrupt.lines
+    ]
+    by_id = [f"interrupt:{interrupt.interrupt_id}"] if interrupt.interrupt_id else []
     return tuple(bounded(key) for key in (*by_line, *by_id))
 
 

@@ -43,7 +43,7 @@ class _Count:
     most: dict[str, int] = field(default_factory=dict)
 
     def revise(self, verdict: Verdict) -> int:
-        """Count a turn, but one that several critics ask for only once."""
+        """Count a turn, but one that several verifiers ask for only once."""
         target = verdict.said.target
         by_verifier = self.asked[target]
         times = by_verifier[verdict.verifier] = by_verifier.get(verdict.verifier, 0) + 1

@@ -10,7 +10,7 @@ class Rules:
     actor_threshold: float = 0.7
     """For `agent.decided.confidence`. Source: RFC 0002, RFC 0077."""
     verifier_floor: float = 0.5
-    """For a critic's confidence in its own verdict. Source: RFC 0090, unresolved question 3."""
+    """For a verifier's confidence in its own verdict. Source: RFC 0090, unresolved question 3."""
     orchestrator_floor: float = 0.5
     """For an orchestrator's decision; a host's own floor counts where it is stricter. RFC 0039."""
     max_loop_iterations: int | None = None

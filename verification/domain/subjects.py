@@ -131,7 +131,7 @@ def successors(index: Index, subject: Subject, asked_at: int, before: int) -> Su
 
     Only a result begun after a verdict had asked for another turn replaces the subject: one agent
     may decide several things in one turn, and a `fail` on the first of them must not vanish because
-    of the second. The critic's own turn at the same node is no new result of the actor either.
+    of the second. A verifier's own turn at the same node is no new result of the actor either.
 
     Args:
         index: the run's log.

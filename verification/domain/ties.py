@@ -1,10 +1,10 @@
-"""Which of the host's pauses belongs to which decision.
+"""Which of the host's interrupts belongs to which decision.
 
 A host that asks a person says it twice: somebody decides, and the run is suspended. That is one
-request. The pause that belongs to an orchestrator's decision is one opened after it and before the
-run acts again: one that names the decision as its cause, else one at the same node, else the first
-that waits for a person. An actor's unsure result is tied only to a pause at its own node, or to one
-that names the actor. Source: OpenWOP multi-agent-execution.md; RFC 0039; RFC 0002.
+request. The interrupt that belongs to an orchestrator's decision is one opened after it and before
+the run acts again: one that names the decision as its cause, else one at the same node, else the
+first that waits for a person. An actor's unsure result is tied only to an interrupt at its own
+node, or to one that names the actor. Source: OpenWOP multi-agent-execution.md; RFC 0039; RFC 0002.
 """
 
 from bisect import bisect_right
@@ -21,14 +21,14 @@ from verification.domain.index import Index
 from verification.domain.stretches import first_between
 
 EXTERNAL = "external-event"
-"""The kind of a pause that waits for another system, not for a person."""
+"""The kind of an interrupt that waits for another system, not for a person."""
 
-Pauses = Mapping[str, Interrupt]
-"""By the event id of the line that led to the pause."""
+Interrupts = Mapping[str, Interrupt]
+"""By the event id of the line that led to the interrupt."""
 
 
-def pauses_of_decisions(index: Index, low: Sequence[Decided]) -> Pauses:
-    """Return the pauses that asking decisions led to.
+def interrupts_of_decisions(index: Index, low: Sequence[Decided]) -> Interrupts:
+    """Return the interrupts that asking decisions led to.
 
     Args:
         index: the run's log.
@@ -38,27 +38,27 @@ def pauses_of_decisions(index: Index, low: Sequence[Decided]) -> Pauses:
     return _after_each(index, [*asking, *(each.line for each in low)])
 
 
-def pauses_of_escalated(index: Index) -> Pauses:
-    """Return the pauses that `confidence-escalated` events led to."""
+def interrupts_of_escalated(index: Index) -> Interrupts:
+    """Return the interrupts that `confidence-escalated` events led to."""
     return _after_each(index, index.escalated)
 
 
-def pauses_of_turns(index: Index, low: Sequence[Turn]) -> Pauses:
-    """Return the pauses that actors' unsure results led to."""
+def interrupts_of_turns(index: Index, low: Sequence[Turn]) -> Interrupts:
+    """Return the interrupts that actors' unsure results led to."""
     by_node: dict[str | None, list[Interrupt]] = defaultdict(list)
     by_agent: dict[str | None, list[Interrupt]] = defaultdict(list)
-    for pause in index.run.interrupts:
-        by_node[pause.node_id].append(pause)
-        if pause.is_low_confidence:
-            by_agent[pause.agent_id].append(pause)
+    for interrupt in index.run.interrupts:
+        by_node[interrupt.node_id].append(interrupt)
+        if interrupt.is_low_confidence:
+            by_agent[interrupt.agent_id].append(interrupt)
     found = {}
     for turn in low:
-        pauses = by_agent[turn.agent_id] if turn.node_id is None else by_node[turn.node_id]
+        interrupts = by_agent[turn.agent_id] if turn.node_id is None else by_node[turn.node_id]
         following = next_turn(index, turn)
         before = following.sequence if following else NEVER
-        pause = first_between(pauses, turn.sequence, before, _opened_at)
-        if pause is not None:
-            found[turn.line.event_id] = pause
+        interrupt = first_between(interrupts, turn.sequence, before, _opened_at)
+        if interrupt is not None:
+            found[turn.line.event_id] = interrupt
     return MappingProxyType(found)
 
 
@@ -77,27 +77,31 @@ def next_turn(index: Index, turn: Turn) -> Turn | None:
     return first_between(here, turn.sequence, NEVER, lambda each: each.sequence)
 
 
-def _after_each(index: Index, lines: Iterable[LogLine]) -> Pauses:
-    pauses = [each for each in index.run.interrupts if each.kind != EXTERNAL]
-    found = {line.event_id: _pause_after(index, line, pauses) for line in lines}
-    return MappingProxyType({key: pause for key, pause in found.items() if pause is not None})
+def _after_each(index: Index, lines: Iterable[LogLine]) -> Interrupts:
+    interrupts = [each for each in index.run.interrupts if each.kind != EXTERNAL]
+    found = {line.event_id: _interrupt_after(index, line, interrupts) for line in lines}
+    return MappingProxyType(
+        {key: interrupt for key, interrupt in found.items() if interrupt is not None}
+    )
 
 
-def _pause_after(index: Index, line: LogLine, pauses: Sequence[Interrupt]) -> Interrupt | None:
+def _interrupt_after(
+    index: Index, line: LogLine, interrupts: Sequence[Interrupt]
+) -> Interrupt | None:
     act = next_act(index, line)
-    start = bisect_right(pauses, sequence_of(line), key=_opened_at)
-    end = bisect_right(pauses, sequence_of(act) - 1, key=_opened_at) if act else len(pauses)
-    return min(pauses[start:end], key=lambda each: _distance(line, each), default=None)
+    start = bisect_right(interrupts, sequence_of(line), key=_opened_at)
+    end = bisect_right(interrupts, sequence_of(act) - 1, key=_opened_at) if act else len(interrupts)
+    return min(interrupts[start:end], key=lambda each: _distance(line, each), default=None)
 
 
-def _distance(line: LogLine, pause: Interrupt) -> tuple[int, int]:
-    """Order pauses by how surely they belong to a decision."""
-    if any(each.causation_id == line.event_id for each in pause.lines):
-        return 0, pause.opened_at
+def _distance(line: LogLine, interrupt: Interrupt) -> tuple[int, int]:
+    """Order interrupts by how surely they belong to a decision."""
+    if any(each.causation_id == line.event_id for each in interrupt.lines):
+        return 0, interrupt.opened_at
     node = node_of(line)
-    is_same_node = node is not None and pause.node_id == node
-    return (1 if is_same_node else 2), pause.opened_at
+    is_same_node = node is not None and interrupt.node_id == node
+    return (1 if is_same_node else 2), interrupt.opened_at
 
 
-def _opened_at(pause: Interrupt) -> int:
-    return pause.opened_at
+def _opened_at(interrupt: Interrupt) -> int:
+    return interrupt.opened_at

@@ -16,6 +16,8 @@ SEVERITY: Mapping[VerdictKind, int] = MappingProxyType(
     {VerdictKind.PASS: 0, VerdictKind.REVISE: 1, VerdictKind.FAIL: 2}
 )
 
+_WORST_FIRST = (VerdictKind.FAIL, VerdictKind.REVISE, VerdictKind.PASS)
+
 Verifier = tuple[str, str | None]
 """An agent, and the other host that it named the target on: each has a word of its own."""
 
@@ -79,13 +81,13 @@ def phases(verdicts: Sequence[Verdict]) -> list[Phase]:
         verdicts: on one target, in sequence order.
     """
     latest: dict[Verifier, Verdict] = {}
-    said: dict[VerdictKind, list[Verdict]] = {kind: [] for kind in VerdictKind}
+    said: dict[VerdictKind, list[Verdict]] = {kind: [] for kind in _WORST_FIRST}
     found = []
     ends = [*(each.sequence for each in verdicts[1:]), None]
     for verdict, end in zip(verdicts, ends, strict=False):
         latest[verdict.verifier] = verdict
         said[verdict.kind].append(verdict)
-        for kind in (VerdictKind.FAIL, VerdictKind.REVISE, VerdictKind.PASS):
+        for kind in _WORST_FIRST:
             while said[kind] and latest[said[kind][-1].verifier] is not said[kind][-1]:
                 said[kind].pop()
             if said[kind]:

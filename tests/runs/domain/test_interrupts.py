@@ -1,8 +1,8 @@
-"""When the host's pauses open and close, in every form that hosts write them."""
+"""When the host's interrupts open and close, in every form that hosts write them."""
 
 import pytest
 
-from runs.domain.interrupts import Closed, interrupts, suspension_of
+from runs.domain.interrupts import Closed, announcement_of, interrupts
 from tests.logs import completed, line, resumed, suspended
 
 
@@ -50,37 +50,42 @@ def opened(*lines):
         ("node.suspended", None, "n", ("n", None, None, ())),
     ],
 )  # fmt: skip
-def test_every_dialect_of_a_pause_is_read(type_, payload, node, expected):
-    (pause,) = interrupts([line(1, type_, payload, node)])
+def test_every_dialect_of_an_interrupt_is_read(type_, payload, node, expected):
+    (interrupt,) = interrupts([line(1, type_, payload, node)])
 
-    assert (pause.node_id, pause.interrupt_id, pause.kind, pause.actions) == expected
+    assert (
+        interrupt.node_id,
+        interrupt.interrupt_id,
+        interrupt.kind,
+        interrupt.actions,
+    ) == expected
 
 
 def test_a_line_of_another_type_opens_nothing():
-    assert suspension_of(line(1, "node.started", {"kind": "approval"}, "n")) is None
+    assert announcement_of(line(1, "node.started", {"kind": "approval"}, "n")) is None
 
 
-def test_one_pause_announced_twice_is_one():
+def test_one_interrupt_announced_twice_is_one():
     low = line(4, "node.suspended", {"reason": "low-confidence", "agentId": "a"}, "n")
     named = suspended(5, "n", "approval", interruptId="i")
 
-    (pause,) = interrupts([low, named])
+    (interrupt,) = interrupts([low, named])
 
-    assert pause.is_low_confidence
-    assert (pause.kind, pause.interrupt_id, pause.opened_at) == ("approval", "i", 4)
-    assert len(pause.lines) == 2
-
-
-def test_two_ids_at_one_node_are_two_pauses():
-    pauses = [suspended(1, "n", interruptId="i"), suspended(2, "n", interruptId="j")]
-
-    assert [each.interrupt_id for each in interrupts(pauses)] == ["i", "j"]
+    assert interrupt.is_low_confidence
+    assert (interrupt.kind, interrupt.interrupt_id, interrupt.opened_at) == ("approval", "i", 4)
+    assert len(interrupt.lines) == 2
 
 
-def test_the_same_id_at_another_node_is_the_same_pause():
-    pauses = [suspended(1, "n", interruptId="i"), suspended(2, "m", interruptId="i")]
+def test_two_ids_at_one_node_are_two_interrupts():
+    lines = [suspended(1, "n", interruptId="i"), suspended(2, "n", interruptId="j")]
 
-    assert len(interrupts(pauses)) == 1
+    assert [each.interrupt_id for each in interrupts(lines)] == ["i", "j"]
+
+
+def test_the_same_id_at_another_node_is_the_same_interrupt():
+    lines = [suspended(1, "n", interruptId="i"), suspended(2, "m", interruptId="i")]
+
+    assert len(interrupts(lines)) == 1
 
 
 @pytest.mark.parametrize(
@@ -97,18 +102,18 @@ def test_the_same_id_at_another_node_is_the_same_pause():
         line(2, "node.resumed", None),
     ],
 )
-def test_a_pause_closes_with_whatever_the_host_says_about_going_on(close):
-    (pause,) = interrupts([suspended(1, "n", interruptId="i"), close])
+def test_an_interrupt_closes_with_whatever_the_host_says_about_going_on(close):
+    (interrupt,) = interrupts([suspended(1, "n", interruptId="i"), close])
 
-    assert pause.closed is Closed.ANSWERED
-    assert pause.closed_by is close
+    assert interrupt.closed is Closed.ANSWERED
+    assert interrupt.closed_by is close
 
 
 @pytest.mark.parametrize("type_", ["run.completed", "run.failed", "run.cancelled"])
-def test_the_end_of_the_run_closes_every_pause(type_):
-    pauses = interrupts([suspended(1, "a"), suspended(2, "b"), line(3, type_, None)])
+def test_the_end_of_the_run_closes_every_interrupt(type_):
+    found = interrupts([suspended(1, "a"), suspended(2, "b"), line(3, type_, None)])
 
-    assert [each.closed for each in pauses] == [Closed.RUN_ENDED, Closed.RUN_ENDED]
+    assert [each.closed for each in found] == [Closed.RUN_ENDED, Closed.RUN_ENDED]
 
 
 @pytest.mark.parametrize(
@@ -152,10 +157,10 @@ def test_a_run_that_has_ended_waits_for_nobody_until_it_goes_on():
     assert opened(*ended, line(3, "run.resumed", {}), suspended(4, "n"))
 
 
-def test_a_node_that_pauses_again_has_a_new_pause():
-    pauses = interrupts([suspended(1, "n"), resumed(2, "n"), suspended(3, "n")])
+def test_a_node_that_is_suspended_again_has_a_new_interrupt():
+    found = interrupts([suspended(1, "n"), resumed(2, "n"), suspended(3, "n")])
 
-    assert [each.is_open for each in pauses] == [False, True]
+    assert [each.is_open for each in found] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -173,6 +178,6 @@ def test_a_node_that_pauses_again_has_a_new_pause():
     ],
 )
 def test_an_answer_lets_through_unless_it_refuses(close, is_through):
-    (pause,) = interrupts([suspended(1, "n"), close])
+    (interrupt,) = interrupts([suspended(1, "n"), close])
 
-    assert pause.was_let_through is is_through
+    assert interrupt.was_let_through is is_through

@@ -6,7 +6,7 @@ from tests.logs import line, resumed, suspended, turn, verdict
 from tests.verification.domain.concluding import case_of
 from verification.domain.allowances import Allowances
 from verification.domain.index import index
-from verification.domain.ties import pauses_of_decisions
+from verification.domain.ties import interrupts_of_decisions
 
 FAILED = [turn(1), verdict(2, "e1", "fail")]
 
@@ -15,7 +15,7 @@ def allowed(*lines, before=9):
     """Whether an answer between the fail and a moment may have let the target through."""
     log = index([*FAILED, *lines])
     case = case_of("e1", *FAILED, *lines)
-    allowances = Allowances(log, {"e1", "e7"}, pauses_of_decisions(log, []))
+    allowances = Allowances(log, {"e1", "e7"}, interrupts_of_decisions(log, []))
     return allowances.between(case, case.standing[0], before) is not None
 
 

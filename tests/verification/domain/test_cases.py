@@ -61,7 +61,7 @@ def test_an_answer_is_no_ruling():
     assert case.ruling_on(case.standing[0]) is None
 
 
-def test_a_decision_is_about_its_target_even_if_its_key_names_a_pause():
+def test_a_decision_is_about_its_target_even_if_its_key_names_an_interrupt():
     made = [decision("interrupt:n:4", Action.OVERRIDE, seen=2, target="e1")]
 
     assert case_of("e1", *FAIL, decisions=made).is_lifted(case_of("e1", *FAIL).standing[0])

@@ -73,17 +73,17 @@ def test_the_question_that_a_fail_led_to_is_the_same_matter():
     assert escalation.interrupt.node_id == "ask"
 
 
-def test_a_pause_at_the_failed_node_is_the_same_matter():
+def test_an_interrupt_at_the_failed_node_is_the_same_matter():
     assert only(*FAILED, suspended(3, "n1")).reasons == ("fail", "interrupt")
 
 
-def test_a_pause_that_names_the_verdict_as_its_cause_is_the_same_matter():
-    pause = line(3, "node.suspended", {"kind": "approval"}, "gate", causation_id="e2")
+def test_an_interrupt_that_names_the_verdict_as_its_cause_is_the_same_matter():
+    interrupt = line(3, "node.suspended", {"kind": "approval"}, "gate", causation_id="e2")
 
-    assert only(*FAILED, pause).reasons == ("fail", "interrupt")
+    assert only(*FAILED, interrupt).reasons == ("fail", "interrupt")
 
 
-def test_a_pause_of_another_node_is_a_matter_of_its_own():
+def test_an_interrupt_of_another_node_is_a_matter_of_its_own():
     found = concluded(*FAILED, suspended(3, "gate"))
 
     assert wanted(found) == [("fail", "e1"), ("interrupt", None)]
@@ -96,7 +96,7 @@ def test_a_question_after_the_fail_was_answered_by_a_new_turn_is_its_own():
         assert (escalation.reason, escalation.key) == ("ask_user", "decision:e4")
 
 
-def test_two_pauses_are_two_matters_even_if_both_follow_a_fail():
+def test_two_interrupts_are_two_matters_even_if_both_follow_a_fail():
     lines = [*FAILED, suspended(3, "n1", "approval", interruptId="i1"), decided(4, "ask-user"),
              suspended(5, "ask", "clarification", interruptId="i2")]  # fmt: skip
 
@@ -105,7 +105,7 @@ def test_two_pauses_are_two_matters_even_if_both_follow_a_fail():
     assert sorted(each.interrupt.interrupt_id for each in found.escalations) == ["i1", "i2"]
 
 
-def test_a_low_decision_its_announcement_and_its_pause_are_one_matter():
+def test_a_low_decision_its_announcement_and_its_interrupt_are_one_matter():
     low = decided(1, "next-worker", "dispatch", confidence=0.3)
     told = line(2, "core.workflowChain.confidence-escalated", {}, "dispatch", causation_id="e1")
 
@@ -133,7 +133,7 @@ def test_a_host_with_a_stricter_floor_than_ours_is_believed():
     assert wanted(concluded(started(), low, told)) == [("low_confidence", "e1")]
 
 
-def test_a_held_back_decision_is_known_by_its_pause():
+def test_a_held_back_decision_is_known_by_its_interrupt():
     escalation = only(started(), line(1, "node.suspended", LOW_PAUSE, "supervisor"))
 
     assert (escalation.reason, escalation.target) == ("low_confidence", None)
@@ -164,13 +164,13 @@ def test_a_key_stays_when_the_next_reason_joins():
     assert first.key == second.key == third.key == "target:e1"
 
 
-def test_a_matter_that_was_known_by_its_pause_is_found_again_by_an_alias():
-    pause = line(2, "node.suspended", LOW_PAUSE, "n1")
+def test_a_matter_that_was_known_by_its_interrupt_is_found_again_by_an_alias():
+    interrupt = line(2, "node.suspended", LOW_PAUSE, "n1")
     late = turn(1, confidence=0.5)
 
-    assert only(started(), pause).key in only(started(), pause, late).aliases
+    assert only(started(), interrupt).key in only(started(), interrupt, late).aliases
     named = suspended(3, "n1", interruptId="i")
-    assert only(started(), named).key in only(started(), named, pause).aliases
+    assert only(started(), named).key in only(started(), named, interrupt).aliases
 
 
 def test_a_key_stays_when_the_weightiest_reason_goes():
@@ -276,7 +276,7 @@ def test_a_violation_that_came_after_a_decision_is_asked_about():
     assert reasons(*FAILED, completed(3), decisions=seen) == []
 
 
-def test_an_answered_pause_is_not_asked_again_while_the_answer_is_on_its_way():
+def test_an_answered_interrupt_is_not_asked_again_while_the_answer_is_on_its_way():
     lines = [started(), suspended(1, "n", "clarification", interruptId="i")]
 
     for key in ("interrupt:n:1", "interrupt:i"):
@@ -284,7 +284,7 @@ def test_an_answered_pause_is_not_asked_again_while_the_answer_is_on_its_way():
         assert concluded(*lines, decisions=made).escalations == ()
 
 
-def test_a_node_that_pauses_again_asks_again():
+def test_a_node_that_interrupts_again_asks_again():
     lines = [started(), suspended(1, "n"), resumed(2, "n"), suspended(3, "n")]
     made = [decision("interrupt:n:1", Action.ACCEPT, seen=1)]
 

@@ -9,10 +9,10 @@ from verification.domain.requests import (
     LONGEST_KEY,
     RANK,
     Reason,
-    about_pauses,
+    about_interrupts,
     bounded,
     decision_key,
-    pause_keys,
+    interrupt_keys,
     target_key,
 )
 from verification.domain.rules import Rules
@@ -26,13 +26,13 @@ def test_reasons_are_ranked_in_the_order_in_which_they_are_weighed():
 
 
 def test_keys_say_what_a_matter_is_about():
-    (pause,) = index(
+    (interrupt,) = index(
         [suspended(1, "n", interruptId="i"), suspended(2, "n", interruptId="i")]
     ).run.interrupts
 
     assert target_key("e1") == "target:e1"
     assert decision_key("e1") == "decision:e1"
-    assert pause_keys(pause) == ("interrupt:n:1", "interrupt:n:2", "interrupt:i")
+    assert interrupt_keys(interrupt) == ("interrupt:n:1", "interrupt:n:2", "interrupt:i")
 
 
 def test_a_key_is_cut_only_where_it_would_not_fit_and_stays_its_own():
@@ -41,8 +41,8 @@ def test_a_key_is_cut_only_where_it_would_not_fit_and_stays_its_own():
     assert bounded("k" * 900) != bounded("k" * 901)
 
 
-def test_a_pause_is_decided_by_whoever_saw_its_first_line():
-    (request,) = about_pauses(index([suspended(1, "n"), suspended(2, "n", interruptId="i")]))
+def test_an_interrupt_is_decided_by_whoever_saw_its_first_line():
+    (request,) = about_interrupts(index([suspended(1, "n"), suspended(2, "n", interruptId="i")]))
 
     assert [each.event_id for each in request.lines] == ["e1"]
 

@@ -1,4 +1,4 @@
-"""Which pause belongs to which decision."""
+"""Which interrupt belongs to which decision."""
 
 import pytest
 
@@ -6,19 +6,19 @@ from tests.logs import completed, decided, line, resumed, started, step, suspend
 from verification.domain.entries import Turn
 from verification.domain.index import index
 from verification.domain.ties import (
+    interrupts_of_decisions,
+    interrupts_of_escalated,
+    interrupts_of_turns,
     next_act,
     next_turn,
-    pauses_of_decisions,
-    pauses_of_escalated,
-    pauses_of_turns,
 )
 
 
 def node_after(*lines):
-    """The node of the pause that the first decision led to."""
+    """The node of the interrupt that the first decision led to."""
     log = index([started(), *lines])
-    pause = pauses_of_decisions(log, []).get("e1")
-    return None if pause is None else pause.node_id
+    interrupt = interrupts_of_decisions(log, []).get("e1")
+    return None if interrupt is None else interrupt.node_id
 
 
 ASK = decided(1, "ask-user", "supervisor")
@@ -39,33 +39,36 @@ ASK = decided(1, "ask-user", "supervisor")
         ([], None),
     ],
 )  # fmt: skip
-def test_a_decision_leads_to_the_nearest_pause_before_the_run_acts(lines, node):
+def test_a_decision_leads_to_the_nearest_interrupt_before_the_run_acts(lines, node):
     assert node_after(ASK, *lines) == node
 
 
-def test_a_decision_that_asks_nobody_leads_to_no_pause_unless_it_is_low():
+def test_a_decision_that_asks_nobody_leads_to_no_interrupt_unless_it_is_low():
     log = index([started(), decided(1, "next-worker"), suspended(2, "d")])
 
-    assert pauses_of_decisions(log, []) == {}
-    assert set(pauses_of_decisions(log, log.decisions)) == {"e1"}
+    assert interrupts_of_decisions(log, []) == {}
+    assert set(interrupts_of_decisions(log, log.decisions)) == {"e1"}
 
 
-def test_an_announcement_leads_to_a_pause_as_well():
+def test_an_announcement_leads_to_an_interrupt_as_well():
     told = line(1, "core.workflowChain.confidence-escalated", {}, "d")
 
-    assert set(pauses_of_escalated(index([started(), told, suspended(2, "d")]))) == {"e1"}
+    assert set(interrupts_of_escalated(index([started(), told, suspended(2, "d")]))) == {"e1"}
 
 
 def low(*lines):
     log = index(lines)
-    return {event: pause.node_id for event, pause in pauses_of_turns(log, _turns(log)).items()}
+    return {
+        event: interrupt.node_id
+        for event, interrupt in interrupts_of_turns(log, _turns(log)).items()
+    }
 
 
 def _turns(log) -> list[Turn]:
     return list(log.turns.values())
 
 
-def test_an_unsure_result_leads_to_a_pause_at_its_own_node_before_its_next_turn():
+def test_an_unsure_result_leads_to_an_interrupt_at_its_own_node_before_its_next_turn():
     assert low(turn(1), suspended(2, "n1")) == {"e1": "n1"}
     assert low(turn(1), suspended(2, "n2")) == {}
     assert low(turn(1), turn(2), suspended(3, "n1")) == {"e2": "n1"}
@@ -73,9 +76,9 @@ def test_an_unsure_result_leads_to_a_pause_at_its_own_node_before_its_next_turn(
 
 
 def test_a_result_without_a_node_is_found_by_its_agent():
-    pause = line(2, "node.suspended", {"reason": "low-confidence", "agentId": "worker-1"}, "x")
+    interrupt = line(2, "node.suspended", {"reason": "low-confidence", "agentId": "worker-1"}, "x")
 
-    assert low(turn(1, None), pause) == {"e1": "x"}
+    assert low(turn(1, None), interrupt) == {"e1": "x"}
     assert low(turn(1, None), suspended(2, "x")) == {}
 
 

@@ -10,6 +10,7 @@ from kombu.exceptions import OperationalError
 logger = logging.getLogger(__name__)
 
 DELIVER = "verification.tasks.deliver"
+NOTIFY = "verification.tasks.notify"
 
 
 def ring(task: str, *ids: int) -> None:

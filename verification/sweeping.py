@@ -9,10 +9,10 @@ from django.utils import timezone
 from runs.actions.append import JUDGING_FAILED
 from runs.models import CapabilitySnapshot, Run
 from verification import bells
-from verification.actions import escalations
+from verification.actions import effects, escalations, timeouts
 from verification.actions.judge import judge_again
 from verification.domain.lifecycle import State
-from verification.models import Delivery, Escalation, Judgement
+from verification.models import Delivery, Escalation, Judgement, Notification
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +25,9 @@ def sweep(now: datetime | None = None) -> None:
     now = now or timezone.now()
     ring_for_deliveries(now)
     lapse_claims(now)
+    timeouts.pass_due(now)
+    effects.tell_of_missing_effects(now)
+    ring_for_notifications(now)
     judge_held_runs(now)
     judge_by_new_capabilities(now)
 
@@ -36,6 +39,12 @@ def ring_for_deliveries(now: datetime) -> None:
     )
     for pk in due.order_by("next_attempt_at").values_list("pk", flat=True)[:AT_ONCE]:
         bells.ring(bells.DELIVER, pk)
+
+
+def ring_for_notifications(now: datetime) -> None:
+    """Ring when somebody is to be told of something."""
+    if Notification.objects.filter(send_at__lte=now).exists():
+        bells.ring(bells.NOTIFY)
 
 
 def lapse_claims(now: datetime) -> None:

@@ -1,15 +1,22 @@
 """What workers do. Each task may run twice, late or never: the tables say what is to be done."""
 
 from celery import shared_task
+from django.utils import timezone
 
 from verification import sweeping
-from verification.actions import deliveries
+from verification.actions import deliveries, notifying
 
 
 @shared_task(name="verification.tasks.deliver")
 def deliver(delivery: int) -> None:
     """Try to bring one decision to its host, if that is due and nobody else is at it."""
     deliveries.attempt(delivery=delivery)
+
+
+@shared_task(name="verification.tasks.notify")
+def notify() -> None:
+    """Send the notifications whose time has come."""
+    notifying.send_due(timezone.now())
 
 
 @shared_task(name="verification.tasks.sweep")

@@ -16,7 +16,7 @@ from openwop_console.pages.queue import row
 from openwop_console.pages.run import address_of, rows_of
 from runs.models import Event, Viewer
 from runs.queries.timeline import between
-from verification.actions import escalations
+from verification.actions import escalations, situations
 from verification.domain.answers import assembled, read_answers
 from verification.domain.choices import Choice, Need
 from verification.domain.decisions import Action, Decision, UnreadableDecision, checked_text
@@ -90,10 +90,10 @@ def find(viewer: Viewer, pk: int) -> Escalation | None:
 
 def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
     """Gather what the page shows."""
-    interrupt = escalations.interrupt_of(found)
+    interrupt = situations.interrupt_of(found)
     resolution = Resolution.objects.filter(escalation=found).select_related("by").first()
     is_waiting = found.state in (State.OPEN, State.CLAIMED)
-    offered = escalations.choices_of(found, interrupt) if is_waiting else ()
+    offered = situations.choices_of(found, interrupt) if is_waiting else ()
     return {
         "escalation": _asked(found, viewer, interrupt),
         "evidence": _evidence(found),
@@ -146,7 +146,7 @@ def _resolve(request: HttpRequest, found: Escalation) -> HttpResponseRedirect:
 def _decision(posted: QueryDict, found: Escalation) -> Decision:
     """Read the form as the choice that was made asks."""
     chosen = posted.get("action", "")
-    offered = escalations.choices_of(found, escalations.interrupt_of(found))
+    offered = situations.choices_of(found, situations.interrupt_of(found))
     choice = next((each for each in offered if each.action.value == chosen), None)
     if choice is None:
         raise UnreadableDecision("/action", "choose one of the actions")
@@ -185,7 +185,7 @@ def _seen(text: str) -> View:
 
 def _seen_text(found: Escalation) -> str:
     """Write down what is on screen, so that a decision about something else is noticed."""
-    view = escalations.view_of(found)
+    view = situations.view_of(found)
     return f"{view.position}:{view.digest}:{','.join(sorted(view.verdicts))}"
 
 

@@ -10,43 +10,132 @@ from runs.actions.log import NewLine, console_line
 from runs.domain.interrupts import Interrupt, sequence_of
 from runs.domain.projection import Outcome
 from runs.models import Run
+from verification.actions import notifying
+from verification.actions.queues import default_queue, queue_for
+from verification.actions.situations import matter_of
 from verification.domain import lifecycle
 from verification.domain.conclude import Conclusions
 from verification.domain.escalations import Escalation as Wanted
 from verification.domain.gates import GateState
 from verification.domain.lifecycle import Move, State
-from verification.models import Escalation
+from verification.domain.notifying import Note
+from verification.domain.routing import Matter, risk_of
+from verification.domain.sampling import is_sampled
+from verification.models import Escalation, Gate, Queue
+
+SAMPLE = "audit_sample"
+_SETTLED_WITHOUT_A_WORD = (State.EXPIRED.value, State.MOOT.value)
 
 
 def settle_escalations(run: Run, conclusions: Conclusions, now: datetime) -> list[NewLine]:
     """Open what is new, join reasons to what is known, close what nobody needs any more."""
     known = list(Escalation.objects.waiting().filter(run=run).order_by("pk"))
     lines = []
+    for row in known:
+        row.run = run
     for wanted in conclusions.escalations:
         row = next((each for each in known if each.key in wanted.aliases), None)
         if row is None:
-            lines.append(_open(run, wanted, now))
+            lines += _open(run, wanted, now)
         else:
             known.remove(row)
             _join(row, wanted)
-    return [*lines, *(_close(row, conclusions, now) for row in known)]
+    sampled = [row for row in known if row.reason == SAMPLE and _still_passes(row, conclusions)]
+    gone = [row for row in known if row not in sampled]
+    return [
+        *lines,
+        *(_close(row, conclusions, now) for row in gone),
+        *_sample(run, conclusions, now),
+    ]
 
 
-def _open(run: Run, wanted: Wanted, now: datetime) -> NewLine:
-    row = Escalation.objects.create(
-        workspace_id=run.workspace_id,
-        run=run,
-        key=wanted.key,
-        target=wanted.target or "",
-        reason=wanted.reason.value,
-        reasons=[reason.value for reason in wanted.reasons],
-        interrupt=_pause(wanted.interrupt),
-        opened_position=wanted.opened_by.position,
-        opened_at=now,
-        due_at=now + timedelta(seconds=settings.REVIEW_DUE_S),
-        state=State.OPEN,
+def _open(run: Run, wanted: Wanted, now: datetime) -> list[NewLine]:
+    row = _row(run, wanted, now)
+    row.matter = matter_of(row)
+    if _is_closed_for_good(row, wanted):
+        return []
+    row.save()
+    notifying.tell(escalation=row, note=Note.OPENED, now=now)
+    return [_line(row, "opened", now, caused_by=wanted.opened_by.event_id)]
+
+
+def _is_closed_for_good(row: Escalation, wanted: Wanted) -> bool:
+    """Say whether the same matter expired, or an admin closed it, and nothing is new since."""
+    last = Escalation.objects.filter(run=row.run_id, key__in=wanted.aliases).order_by("-pk").first()
+    if last is None or last.state not in _SETTLED_WITHOUT_A_WORD:
+        return False
+    is_ours = last.state == State.EXPIRED or last.closed_because == "closed_by_admin"
+    return bool(is_ours and last.matter == row.matter)
+
+
+def _row(run: Run, wanted: Wanted, now: datetime) -> Escalation:
+    reasons = [reason.value for reason in wanted.reasons]
+    actor = Gate.objects.filter(run=run, target=wanted.target or "").values_list("actor", flat=True)
+    matter = Matter(tuple(reasons), run.host.slug, run.workflow_id, actor.first() or "")
+    return _placed(
+        queue_for(run.workspace_id, matter),
+        now,
+        Escalation(
+            workspace_id=run.workspace_id,
+            run=run,
+            key=wanted.key,
+            target=wanted.target or "",
+            reason=wanted.reason.value,
+            reasons=reasons,
+            interrupt=_pause(wanted.interrupt),
+            opened_position=wanted.opened_by.position,
+        ),
     )
-    return _line(row, "opened", now, caused_by=wanted.opened_by.event_id)
+
+
+def _placed(queue: Queue, now: datetime, row: Escalation) -> Escalation:
+    row.queue, row.risk, row.state = queue, risk_of(row.reasons).value, State.OPEN
+    row.opened_at = now
+    row.due_at = now + timedelta(seconds=queue.due_s or settings.REVIEW_DUE_S)
+    return row
+
+
+def _sample(run: Run, conclusions: Conclusions, now: datetime) -> list[NewLine]:
+    """Ask about a share of the passes, so that false passes are not invisible."""
+    shares = Queue.objects.filter(workspace=run.workspace_id, sample_percent__gt=0)
+    if not shares.exists():
+        return []
+    lines = []
+    for target, gate in conclusions.gates.items():
+        if gate.state is not GateState.PASSED:
+            continue
+        matter = Matter((SAMPLE,), run.host.slug, run.workflow_id, gate.subject.actor or "")
+        queue = queue_for(run.workspace_id, matter)
+        share = queue.sample_percent or default_queue(run.workspace_id).sample_percent
+        key = f"sample:{target}"
+        if not is_sampled(f"{run.host_id}:{run.run_id}:{target}", share, settings.CONSOLE_UUID):
+            continue
+        if Escalation.objects.filter(run=run, key=key).exists():
+            continue
+        position = max(each.line.position for each in gate.standing)
+        row = _placed(
+            queue,
+            now,
+            Escalation(
+                workspace_id=run.workspace_id,
+                run=run,
+                key=key,
+                target=target,
+                reason=SAMPLE,
+                reasons=[SAMPLE],
+                interrupt=None,
+                opened_position=position,
+            ),
+        )
+        row.matter = matter_of(row)
+        row.save()
+        notifying.tell(escalation=row, note=Note.OPENED, now=now)
+        lines.append(_line(row, "opened", now))
+    return lines
+
+
+def _still_passes(row: Escalation, conclusions: Conclusions) -> bool:
+    return conclusions.state_of(row.target) is GateState.PASSED
 
 
 def _join(row: Escalation, wanted: Wanted) -> None:
@@ -61,6 +150,10 @@ def _join(row: Escalation, wanted: Wanted) -> None:
     changed = [name for name, value in fresh.items() if getattr(row, name) != value]
     for name in changed:
         setattr(row, name, fresh[name])
+    matter = matter_of(row)
+    if matter != row.matter:
+        row.matter = matter
+        changed.append("matter")
     if changed:
         row.version += 1
         row.save(update_fields=[*changed, "version"])
@@ -72,6 +165,7 @@ def _close(row: Escalation, conclusions: Conclusions, now: datetime) -> NewLine:
     row.claim_until, row.closed_at = None, now
     row.closed_because = _why_moot(row, conclusions)
     row.save(update_fields=["state", "version", "claim_until", "closed_at", "closed_because"])
+    notifying.stop(escalation=row, because="moot")
     return _line(row, "closed", now, because=row.closed_because)
 
 

@@ -15,7 +15,7 @@ from runs.models import Run
 from runs.signals import Appended
 from verification.actions import keeping
 from verification.actions.asking import settle_escalations
-from verification.actions.deliveries import watch_for_effects
+from verification.actions.effects import watch_for_effects
 from verification.actions.keeping_findings import keep_findings
 from verification.domain.conclude import Conclusions
 from verification.domain.routes import routes

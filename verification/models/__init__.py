@@ -1,23 +1,37 @@
 """The tables of judgements."""
 
 from verification.models.answer import GateReceipt, SigningKey
-from verification.models.audit import AuditEntry
+from verification.models.audit import AuditEntry, Checkpoint
 from verification.models.content import Content
-from verification.models.delivery import Attempt, Delivery
+from verification.models.delivery import Attempt, Delivery, HostRest, ReviewWebhook
 from verification.models.escalation import Escalation, Resolution
 from verification.models.gate import Finding, Gate, Judgement, Verdict
+from verification.models.person import Notification, PersonalToken, Replay, Wish
+from verification.models.queue import Queue
+from verification.models.review import Comment, Draft, Vote
 
 __all__ = [
     "Attempt",
     "AuditEntry",
+    "Checkpoint",
+    "Comment",
     "Content",
     "Delivery",
+    "Draft",
     "Escalation",
     "Finding",
     "Gate",
     "GateReceipt",
+    "HostRest",
     "Judgement",
+    "Notification",
+    "PersonalToken",
+    "Queue",
+    "Replay",
     "Resolution",
+    "ReviewWebhook",
     "SigningKey",
     "Verdict",
+    "Vote",
+    "Wish",
 ]

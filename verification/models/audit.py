@@ -26,6 +26,24 @@ class AuditEntry(models.Model):
                 fields=["workspace", "seq"], name="audit_entries_are_numbered_without_repeats"
             ),
         ]
+        indexes = [models.Index(fields=["workspace", "subject"], name="audit_of_a_subject")]
 
     def __str__(self) -> str:
         return f"{self.seq}: {self.action}"
+
+
+class Checkpoint(models.Model):
+    """A signed head of a chain: kept elsewhere, it shows that later entries were cut off."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="checkpoints")
+    seq = models.BigIntegerField(help_text="Of the last entry that it covers.")
+    at = models.DateTimeField()
+    document: "models.JSONField[dict[str, Any], dict[str, Any]]" = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "seq"], name="one_checkpoint_per_head"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workspace} up to {self.seq}"

@@ -6,7 +6,10 @@ from runs.models import Workspace
 
 
 class Content(models.Model):
-    """One text or body, with an end date. Everything else points here by id and digest."""
+    """One text or body, with an end date. Everything else points here by id and digest.
+
+    What is erased leaves its digest behind.
+    """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=32)
@@ -14,6 +17,9 @@ class Content(models.Model):
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, help_text="When retention removes it.")
+    erased_at = models.DateTimeField(
+        null=True, help_text="The body is gone; size and digest stay, so that records still fit."
+    )
 
     class Meta:
         indexes = [models.Index(fields=["expires_at"], name="content_by_end")]

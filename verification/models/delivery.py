@@ -3,9 +3,10 @@
 from django.db import models
 
 from runs.models import Host, Run
-from verification.domain.delivery import State
+from verification.domain.delivery import Door, State
 from verification.models.content import Content
-from verification.models.escalation import Resolution
+from verification.models.escalation import Escalation, Resolution
+from verification.models.review import Comment, Vote
 
 
 class Delivery(models.Model):
@@ -15,7 +16,24 @@ class Delivery(models.Model):
     attempt, so that a worker that was thought dead cannot record an outdated outcome.
     """
 
-    resolution = models.OneToOneField(Resolution, on_delete=models.CASCADE, related_name="delivery")
+    escalation = models.ForeignKey(Escalation, on_delete=models.CASCADE, related_name="deliveries")
+    resolution = models.OneToOneField(
+        Resolution, null=True, on_delete=models.CASCADE, related_name="delivery"
+    )
+    comment = models.OneToOneField(
+        Comment, null=True, on_delete=models.CASCADE, related_name="delivery",
+        help_text="A turn that leaves the pause open.",
+    )  # fmt: skip
+    vote = models.OneToOneField(
+        Vote, null=True, on_delete=models.CASCADE, related_name="delivery",
+        help_text="One of several that the host's own quorum asks for.",
+    )  # fmt: skip
+    door = models.CharField(
+        max_length=16, choices=[(d.value, d.value) for d in Door], default=Door.INTERRUPT.value
+    )
+    after_sequence = models.BigIntegerField(
+        default=-1, help_text="The host's last line before it: what proves a turn comes later."
+    )
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="deliveries")
     host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="deliveries")
     node_id = models.CharField(max_length=256)
@@ -23,6 +41,9 @@ class Delivery(models.Model):
     content = models.ForeignKey(Content, on_delete=models.PROTECT, related_name="+")
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField()
+    started_at = models.DateTimeField(
+        null=True, help_text="When a person had it sent again; the seven days start anew."
+    )
 
     state = models.CharField(max_length=16, choices=[(s.value, s.value) for s in State])
     attempts = models.IntegerField(default=0)
@@ -38,6 +59,7 @@ class Delivery(models.Model):
     )
     effect_kind = models.CharField(max_length=16, blank=True, default="")
     effect_at = models.DateTimeField(null=True)
+    missed_at = models.DateTimeField(null=True, help_text="When people were told of no effect.")
 
     class Meta:
         indexes = [
@@ -45,6 +67,14 @@ class Delivery(models.Model):
                 fields=["next_attempt_at"],
                 condition=models.Q(next_attempt_at__isnull=False),
                 name="deliveries_due",
+            ),
+            models.Index(fields=["run", "created_at", "id"], name="deliveries_in_order"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(resolution=None)
+                | (models.Q(comment=None) & models.Q(vote=None)),
+                name="a_delivery_says_one_thing",
             ),
         ]
 
@@ -69,3 +99,27 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"try {self.number}: {self.outcome}"
+
+
+class HostRest(models.Model):
+    """What is remembered of a host that fails: how often in a row, and until when it rests."""
+
+    host = models.OneToOneField(Host, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    failures = models.IntegerField(default=0)
+    rests_until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.host}: {self.failures} in a row"
+
+
+class ReviewWebhook(models.Model):
+    """Where a host without interrupts is told of decisions, signed."""
+
+    host = models.OneToOneField(
+        Host, primary_key=True, on_delete=models.CASCADE, related_name="review_webhook"
+    )
+    url = models.URLField(max_length=512)
+    sealed_secret = models.BinaryField()
+
+    def __str__(self) -> str:
+        return self.url

@@ -8,7 +8,9 @@ from django.db import models
 
 from runs.models import Run, Workspace
 from verification.domain.lifecycle import State
+from verification.domain.routing import Risk
 from verification.models.gate import OfRunQuerySet
+from verification.models.queue import Queue
 
 OPEN_STATES = (State.OPEN.value, State.CLAIMED.value)
 
@@ -33,6 +35,16 @@ class Escalation(models.Model):
     interrupt: "models.JSONField[Any, Any]" = models.JSONField(
         null=True, help_text="{nodeId, interruptId, kind, sequence} of the host's pause."
     )
+    queue = models.ForeignKey(
+        Queue, null=True, on_delete=models.SET_NULL, related_name="escalations"
+    )
+    risk = models.CharField(
+        max_length=8, choices=[(r.value, r.value) for r in Risk], default=Risk.MEDIUM.value
+    )
+    matter = models.CharField(
+        max_length=64, blank=True, default="",
+        help_text="Digest of what a decision is about; `version` rises when it changes.",
+    )  # fmt: skip
     opened_position = models.BigIntegerField(help_text="The line that caused it.")
     opened_at = models.DateTimeField()
     due_at = models.DateTimeField()
@@ -44,6 +56,8 @@ class Escalation(models.Model):
     )
     claimed_at = models.DateTimeField(null=True)
     claim_until = models.DateTimeField(null=True)
+    first_claimed_at = models.DateTimeField(null=True)
+    handed_to_lead_at = models.DateTimeField(null=True, help_text="Only a lead decides since.")
     closed_at = models.DateTimeField(null=True)
     closed_because = models.CharField(max_length=64, blank=True, default="")
 
@@ -97,6 +111,8 @@ class Resolution(models.Model):
     )
     seen_position = models.BigIntegerField(help_text="The run's last line that was on screen.")
     seen_digest = models.CharField(max_length=64)
+    seconds_to_claim = models.FloatField(null=True, help_text="From opening to the first claim.")
+    seconds_to_decide = models.FloatField(null=True, help_text="From this claim to the decision.")
 
     def __str__(self) -> str:
         return f"{self.action} by {self.by}"

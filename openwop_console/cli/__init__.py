@@ -14,6 +14,7 @@ COMMANDS = {
     "gate": ("openwop_console.cli.gate", "Ask what may be done with a result."),
     "evidence": ("openwop_console.cli.evidence", "Check signed evidence, offline."),
     "hosts": ("openwop_console.cli.hosts", "Add and list hosts."),
+    "people": ("openwop_console.cli.people", "Add people and give them roles."),
     "keys": ("openwop_console.cli.keys", "Create, list, rotate and revoke host keys."),
 }
 

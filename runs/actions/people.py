@@ -1,5 +1,7 @@
 """People and their roles."""
 
+import secrets
+
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -29,3 +31,29 @@ def grant(*, user: User, workspace: Workspace, role: Role) -> None:
     Membership.objects.update_or_create(
         user=user, workspace=workspace, defaults={"role": role.value}
     )
+
+
+@transaction.atomic
+def add_person(*, username: str, email: str, workspace: str, role: Role) -> str:
+    """Add a person to an existing workspace and return their first password, shown this once.
+
+    Raises:
+        Workspace.DoesNotExist: there is no such workspace.
+        NameTaken: somebody has that name.
+    """
+    tenant = Workspace.objects.get(slug=workspace)
+    people = get_user_model().objects
+    if people.filter(username=username).exists():
+        raise NameTaken(username)
+    password = secrets.token_urlsafe(12)
+    user = people.create_user(username, email=email, password=password)
+    grant(user=user, workspace=tenant, role=role)
+    return password
+
+
+class NameTaken(Exception):
+    """Somebody has that user name."""
+
+    def __init__(self, username: str) -> None:
+        self.username = username
+        super().__init__(f"There is a {username} already.")

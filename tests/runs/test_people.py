@@ -38,8 +38,8 @@ def test_an_administrator_gets_the_password_that_was_asked_for(rf):
     ensure_admin(username="root", password="first-of-all-passwords")
     ensure_admin(username="root", password="second-of-all-passwords")
 
-    assert (
-        authenticate(rf.post("/login"), username="root", password="first-of-all-passwords") is None
-    )
-    user = authenticate(rf.post("/login"), username="root", password="second-of-all-passwords")
-    assert user.is_superuser
+    def sign_in(password):
+        return authenticate(rf.post("/login"), username="root", password=password)
+
+    assert sign_in("first-of-all-passwords") is None
+    assert sign_in("second-of-all-passwords").is_superuser

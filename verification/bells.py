@@ -11,6 +11,9 @@ logger = logging.getLogger(__name__)
 
 DELIVER = "verification.tasks.deliver"
 NOTIFY = "verification.tasks.notify"
+RUN_JOB = "verification.tasks.run_job"
+_QUEUES = {RUN_JOB: "jobs"}
+"""Tasks that do not wait in the default queue."""
 
 
 def ring(task: str, *ids: int) -> None:
@@ -20,6 +23,6 @@ def ring(task: str, *ids: int) -> None:
 
 def _send(task: str, ids: tuple[int, ...]) -> None:
     try:
-        current_app.send_task(task, args=list(ids))
+        current_app.send_task(task, args=list(ids), queue=_QUEUES.get(task))
     except (OperationalError, OSError) as error:
         logger.warning("%s not rung: %s", task, type(error).__name__)

@@ -1,8 +1,9 @@
 """Finds work that a lost message, a killed process or a failed judgement left lying."""
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
@@ -11,8 +12,9 @@ from runs.models import CapabilitySnapshot, Run
 from verification import bells
 from verification.actions import effects, escalations, timeouts
 from verification.actions.judge import judge_again
+from verification.domain.jobs.states import UNFINISHED
 from verification.domain.lifecycle import State
-from verification.models import Delivery, Escalation, Judgement, Notification
+from verification.models import Delivery, Escalation, Job, Judgement, Notification
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +27,7 @@ def sweep(now: datetime | None = None) -> None:
     now = now or timezone.now()
     ring_for_deliveries(now)
     lapse_claims(now)
+    ring_for_jobs(now)
     timeouts.pass_due(now)
     effects.tell_of_missing_effects(now)
     ring_for_notifications(now)
@@ -45,6 +48,17 @@ def ring_for_notifications(now: datetime) -> None:
     """Ring when somebody is to be told of something."""
     if Notification.objects.filter(send_at__lte=now).exists():
         bells.ring(bells.NOTIFY)
+
+
+def ring_for_jobs(now: datetime) -> None:
+    """Ring for jobs that nobody works on, or whose worker has shown no sign of life."""
+    waited = now - timedelta(seconds=settings.JOB_LEASE_S)
+    left = Job.objects.filter(state__in=UNFINISHED).filter(
+        Q(lease_until__lte=now) | Q(lease_until=None, rung_at__lte=waited)
+    )
+    for pk in left.order_by("created_at").values_list("pk", flat=True)[:AT_ONCE]:
+        Job.objects.filter(pk=pk).update(rung_at=now)
+        bells.ring(bells.RUN_JOB, pk)
 
 
 def lapse_claims(now: datetime) -> None:

@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from verification import sweeping
-from verification.actions import deliveries, notifying
+from verification.actions import deliveries, job_loop, notifying
 
 
 @shared_task(name="verification.tasks.deliver")
@@ -17,6 +17,12 @@ def deliver(delivery: int) -> None:
 def notify() -> None:
     """Send the notifications whose time has come."""
     notifying.send_due(timezone.now())
+
+
+@shared_task(name="verification.tasks.run_job")
+def run_job(job: int) -> None:
+    """Work on a job, if it is unfinished and nobody else is at it."""
+    job_loop.work(job=job)
 
 
 @shared_task(name="verification.tasks.sweep")

@@ -6,6 +6,15 @@ from verification.models.content import Content
 from verification.models.delivery import Attempt, Delivery, HostRest, ReviewWebhook
 from verification.models.escalation import Escalation, Resolution
 from verification.models.gate import Finding, Gate, Judgement, Verdict
+from verification.models.job import (
+    CataloguedModel,
+    ConsoleHost,
+    Job,
+    JobStep,
+    JudgeVote,
+    MemoryEntry,
+    Span,
+)
 from verification.models.person import Notification, PersonalToken, Replay, Wish
 from verification.models.queue import Queue
 from verification.models.review import Comment, Draft, Vote
@@ -13,8 +22,10 @@ from verification.models.review import Comment, Draft, Vote
 __all__ = [
     "Attempt",
     "AuditEntry",
+    "CataloguedModel",
     "Checkpoint",
     "Comment",
+    "ConsoleHost",
     "Content",
     "Delivery",
     "Draft",
@@ -23,7 +34,11 @@ __all__ = [
     "Gate",
     "GateReceipt",
     "HostRest",
+    "Job",
+    "JobStep",
+    "JudgeVote",
     "Judgement",
+    "MemoryEntry",
     "Notification",
     "PersonalToken",
     "Queue",
@@ -31,6 +46,7 @@ __all__ = [
     "Resolution",
     "ReviewWebhook",
     "SigningKey",
+    "Span",
     "Verdict",
     "Vote",
     "Wish",

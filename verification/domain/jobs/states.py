@@ -41,5 +41,7 @@ class Stop(StrEnum):
     """The next call could have cost more than what is left."""
 
 
+UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
+"""Jobs that somebody still has to work on."""
 SETTLED = (StepState.ANSWERED, StepState.FAILED)
 """Steps that the procedure counts as having happened."""

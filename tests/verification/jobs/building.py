@@ -1,0 +1,38 @@
+"""Short ways to start jobs and to work on them without a broker."""
+
+from typing import Any
+
+from runs.models import Host, Run
+from verification.actions.job_loop import work
+from verification.actions.jobs import Asker, start
+from verification.domain.jobs.request import read_request
+from verification.models import Job
+
+LONG_ENOUGH = {"name": "length", "model": "rule:length", "settings": {"minimum": 5}}
+NO_SHOUTING = {"name": "calm", "model": "rule:must-not-match", "settings": {"pattern": "!!"}}
+
+
+def document(**more: Any) -> dict[str, Any]:
+    """Return a request that two rules judge."""
+    made = {
+        "prompt": "What is the boiling point of water?",
+        "answer": "100 degrees at sea level.",
+        "judges": [LONG_ENOUGH, NO_SHOUTING],
+        "quorum": 2,
+    }
+    made |= more
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def started(host: Host, about: Run | None = None, key: str = "", **more: Any) -> Job:
+    """Start a job as a key of the host."""
+    asker = Asker("key:test", host.workspace, host)
+    request = read_request(document(**more))
+    return start(request=request, asker=asker, about=about, idempotency_key=key).job
+
+
+def worked(job: Job) -> Job:
+    """Work on a job as a worker would, to its end."""
+    work(job=job.pk)
+    job.refresh_from_db()
+    return job

@@ -1,0 +1,101 @@
+"""Keeps what a job shows of itself: spans, votes, memory. Derived from its history, row by row."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from verification.actions.content import keep
+from verification.actions.job_runs import tell_vote
+from verification.domain.consensus import observed as seen
+from verification.domain.consensus.failures import Status
+from verification.domain.consensus.result import Result
+from verification.models import Job, JobStep, JudgeVote, MemoryEntry, Span
+
+
+def keep_observed(job: Job, shown: seen.Observed, now: datetime) -> None:
+    """Bring spans and memory up to what the job has shown; clocks are ours, order is its own."""
+    _keep_spans(job, shown, now)
+    _keep_memory(job, shown, now)
+
+
+def _keep_spans(job: Job, shown: seen.Observed, now: datetime) -> None:
+    held = {row.number: row for row in Span.objects.filter(job=job)}
+    for span in shown.spans:
+        row = held.get(span.number)
+        if row is not None and row.ended_at is not None:
+            continue
+        row = row or Span(job=job, number=span.number, started_at=now)
+        row.parent, row.kind, row.name = span.parent, span.kind.value, span.name
+        row.attributes = _plain(span.attributes)
+        row.events = _events(row, span, now)
+        if span.status is not None:
+            row.status, row.ended_at = span.status.value, now
+        row.save()
+
+
+def _events(row: Span, span: seen.Span, now: datetime) -> list[dict[str, Any]]:
+    known: list[dict[str, Any]] = list(row.events)
+    new = [
+        {"name": event.name, "attributes": _plain(event.attributes), "at": now.isoformat()}
+        for event in span.events[len(known) :]
+    ]
+    return known + new
+
+
+def _plain(attributes: Mapping[str, object]) -> dict[str, Any]:
+    return {
+        name: value if isinstance(value, bool | int | float) else str(value)
+        for name, value in attributes.items()
+    }
+
+
+def _keep_memory(job: Job, shown: seen.Observed, now: datetime) -> None:
+    known = MemoryEntry.objects.filter(job=job).count()
+    for number, write in enumerate(shown.memory[known:], known):
+        body = write.value.encode("utf-8", "surrogatepass")
+        MemoryEntry.objects.create(
+            job=job,
+            number=number,
+            namespace=write.agent,
+            key=write.name,
+            value=keep(workspace=job.workspace_id, kind="job.memory", body=body),
+            at=now,
+        )
+
+
+def keep_vote(job: Job, step: JobStep, shown: seen.Observed, now: datetime) -> None:
+    """Record the vote that a judge's reply was, unless the reply was void, and tell it."""
+    said = [event for event in shown.trace if event.type == "consensus"]
+    if len(said) <= JudgeVote.objects.filter(job=job).count():
+        return
+    details = said[-1].details
+    critique = str(details.get("dissent", "")).encode("utf-8", "surrogatepass")
+    vote = JudgeVote.objects.create(
+        job=job,
+        round=int(str(details["round"])),
+        judge=said[-1].agent,
+        accepted=details["accepted"] is True,
+        call_failed=step.failure is not None,
+        critique=keep(workspace=job.workspace_id, kind="job.critique", body=critique)
+        if critique
+        else None,
+        step=step,
+        fence=step.fence,
+        at=now,
+    )
+    job.rounds = max(job.rounds, vote.round)
+    tell_vote(vote=vote, now=now)
+
+
+def keep_criteria(job: Job, result: Result) -> None:
+    """Add to the votes what their judges say they went by."""
+    for vote in result.votes:
+        if vote.criteria:
+            JudgeVote.objects.filter(job=job, round=vote.round, judge=vote.judge).update(
+                criteria=list(vote.criteria)
+            )
+
+
+def close_spans(job: Job, now: datetime) -> None:
+    """End what is still open, because the job broke."""
+    Span.objects.filter(job=job, ended_at=None).update(ended_at=now, status=Status.ERROR.value)

@@ -4,11 +4,12 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
+from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from openwop_console import frame, health, styleguide
-from openwop_console.errors import api_not_found
+from openwop_console.error_pages import api_not_found
 from openwop_console.pages import escalation, queue, run, run_list, sockets
 from runs.urls import urlpatterns as runs_api
 from verification.urls import urlpatterns as verification_api
@@ -18,7 +19,7 @@ api = [
     *verification_api,
     *runs_api,
     path("openapi.json", login_not_required(SpectacularAPIView.as_view()), name="openapi"),
-    path("<path:rest>", login_not_required(api_not_found)),
+    path("<path:rest>", csrf_exempt(login_not_required(api_not_found))),
 ]
 
 urlpatterns = [
@@ -40,6 +41,11 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("admin/", admin.site.urls),
 ]
+
+handler400 = "openwop_console.error_pages.bad_request"
+handler403 = "openwop_console.error_pages.forbidden"
+handler404 = "openwop_console.error_pages.not_found"
+handler500 = "openwop_console.error_pages.failed"
 
 sockets_urlpatterns = [
     path("ws/", sockets.PageConsumer.as_asgi()),

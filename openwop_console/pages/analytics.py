@@ -1,0 +1,74 @@
+"""How runs end, what critics say, how long people take."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from openwop_console.pages.figures import LEAST, stacked
+from verification.queries.analytics import Share, outcomes_by_day, patience, verdicts_by_verifier
+
+SPANS = {"7": "7 days", "30": "30 days", "90": "90 days"}
+OUTCOMES = {
+    "goal_met": ("Goal met", "good"),
+    "in_question": ("Goal met, in question", "person"),
+    "gave_up": ("Gave up", "warn"),
+    "ended": ("Ended, not stated", "quiet"),
+    "failed": ("Failed", "bad"),
+    "cancelled": ("Cancelled", "faint"),
+}
+VERDICTS = {"pass": ("Pass", "good"), "revise": ("Revise", "warn"), "fail": ("Fail", "bad")}
+
+
+@require_GET
+def view(request: HttpRequest) -> HttpResponse:
+    """Show the numbers of a span of days."""
+    chosen = request.GET.get("days", "30")
+    chosen = chosen if chosen in SPANS else "30"
+    until = timezone.now()
+    since = until - timedelta(days=int(chosen) - 1)
+    days = outcomes_by_day(request.user, since, until)
+    verifiers = verdicts_by_verifier(request.user, since)
+    context = {
+        "tabs": [
+            {
+                "label": label,
+                "url": f"{reverse('analytics')}?days={key}",
+                "active": key == chosen,
+                "count": None,
+            }
+            for key, label in SPANS.items()
+        ],
+        "figures": [
+            {
+                "id": "outcomes",
+                "title": "How runs ended",
+                "label": "Runs per day by how they ended",
+                "spec": stacked(days, OUTCOMES),
+                "head": ["Day", *(label for label, _ in OUTCOMES.values())],
+                "rows": _table([day for day in reversed(days) if day.total], list(OUTCOMES)),
+                "total": sum(day.total for day in days),
+                "least": LEAST,
+            },
+            {
+                "id": "verdicts",
+                "title": "What critics said",
+                "label": "Verdicts by verifier",
+                "spec": stacked(verifiers, VERDICTS, sideways=True),
+                "head": ["Verifier", *(label for label, _ in VERDICTS.values())],
+                "rows": _table(verifiers, list(VERDICTS)),
+                "total": sum(each.total for each in verifiers),
+                "least": LEAST,
+            },
+        ],
+        "patience": patience(request.user, since),
+    }
+    return render(request, "analytics.html", context)
+
+
+def _table(shares: list[Share], words: list[str]) -> list[list[Any]]:
+    return [[share.name, *(share.counts.get(word, 0) for word in words)] for share in shares]

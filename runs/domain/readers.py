@@ -121,7 +121,7 @@ def text(value: object) -> str | None:
 
 def fields(value: object) -> Mapping[str, object]:
     """Return the value if it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else _NOTHING
+    return value if isinstance(value, dict | Mapping) else _NOTHING
 
 
 def confidence(value: object) -> float | None:

@@ -7,7 +7,7 @@ Console counts from the last sequence that was held when it was made.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -125,7 +125,7 @@ def _case(
         subject=subject,
         verdicts=verdicts,
         phases=phases(verdicts),
-        standing=_in_order(standing(verdicts).values()),
+        standing=_standing(verdicts),
         overrides=index.overrides.get(target, []),
         rulings=rulings,
         asked_at=asked_at,
@@ -154,5 +154,8 @@ def _highest_sequences(index: Index) -> list[tuple[int, int]]:
     return found
 
 
-def _in_order(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    return tuple(sorted(verdicts, key=lambda each: (each.sequence, each.line.position)))
+def _standing(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    if len(verdicts) == 1:
+        return tuple(verdicts)
+    latest = standing(verdicts).values()
+    return tuple(sorted(latest, key=lambda each: (each.sequence, each.line.position)))

@@ -12,13 +12,9 @@ class Turn:
     """A result of an actor: one `agent.decided`."""
 
     line: LogLine
+    sequence: int
     agent_id: str | None
     node_id: str | None
-
-    @property
-    def sequence(self) -> int:
-        """Return its place in the run."""
-        return sequence_of(self.line)
 
 
 @dataclass(slots=True)

@@ -163,7 +163,7 @@ def _arrange_interrupts(found: Index) -> None:
 
 
 def _take_turn(found: Index, line: LogLine) -> None:
-    turn = Turn(line, readers.agent_of(line), readers.node_of(line))
+    turn = Turn(line, sequence_of(line), readers.agent_of(line), readers.node_of(line))
     found.turns[line.event_id] = turn
     if turn.node_id is not None:
         found.turns_of_node[turn.node_id].append(turn)

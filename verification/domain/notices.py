@@ -87,6 +87,8 @@ def _is_leak(mark: LogLine) -> bool:
 
 def _reversed(index: Index, case: Case) -> Finding | None:
     """Notice a verifier that took its word back, unless there was a new result to judge."""
+    if len(case.verdicts) == 1:
+        return None
     pairs = [pair for pair in reversals(case.verdicts) if not _is_new_result(index, case, pair)]
     if not pairs:
         return None

@@ -80,6 +80,9 @@ def phases(verdicts: Sequence[Verdict]) -> list[Phase]:
     Args:
         verdicts: on one target, in sequence order.
     """
+    if len(verdicts) == 1:
+        only = verdicts[0]
+        return [Phase(only.kind, only, only.sequence, None)]
     latest: dict[Verifier, Verdict] = {}
     said: dict[VerdictKind, list[Verdict]] = {kind: [] for kind in _WORST_FIRST}
     found = []

@@ -6,6 +6,7 @@ import pytest
 
 from tests.logs import (
     ADVISORY,
+    FIXTURES,
     GATING,
     captures,
     completed,
@@ -18,7 +19,9 @@ from tests.logs import (
 )
 from tests.verification.domain.concluding import concluded, noticed, states, summary, wanted
 from verification.domain.conclude import conclude
+from verification.domain.findings import Doubt, FindingKind, Severity
 from verification.domain.gates import GateState
+from verification.domain.requests import Reason
 from verification.domain.rules import Rules
 from verification.domain.signals import is_signal
 
@@ -186,3 +189,11 @@ def test_a_target_that_nobody_verified_has_no_verdict_and_in_a_held_run_is_unkno
     assert concluded(started(), turn(1), verdict(3, "e1", "fail"), typo).state_of("e1") is (
         GateState.BLOCKED
     )
+
+
+@pytest.mark.parametrize("words", [GateState, Severity, FindingKind, Doubt, Reason])
+def test_the_document_explains_every_word_that_is_shown(words):
+    document = (FIXTURES.parent.parent / "docs" / "gates.md").read_text()
+    counted_only = {FindingKind.UNVERIFIED_COMMIT}
+
+    assert {each for each in words if f"`{each}`" not in document} <= counted_only

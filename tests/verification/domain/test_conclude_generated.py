@@ -147,3 +147,12 @@ def test_what_is_proved_while_a_run_goes_on_is_still_true_at_its_end(lines, upto
     early = violations(concluded(*(each for each in whole if each.sequence <= upto)))
 
     assert early <= violations(concluded(*whole))
+
+
+@given(LOGS, MARKS)
+def test_no_two_open_escalations_go_by_the_same_name(lines, marks):
+    escalations = concluded(*lines, *marks).escalations
+
+    names = [name for each in escalations for name in each.aliases]
+    assert len(names) == len(set(names))
+    assert all(each.key in each.aliases for each in escalations)

@@ -1,8 +1,8 @@
 """What a log speaks of in several lines knows its own place."""
 
 from runs.domain.readers import decision_of
-from tests.logs import decided, step, turn
-from verification.domain.entries import Child, Decided, Turn
+from tests.logs import decided, step
+from verification.domain.entries import Child, Decided
 
 
 def test_an_entry_stands_where_its_first_line_stands():
@@ -10,6 +10,5 @@ def test_an_entry_stands_where_its_first_line_stands():
     said = decision_of(choice)
     assert said is not None
 
-    assert Turn(turn(4), "worker-1", "n1").sequence == 4
     assert Child("c", step(5, "child.completed", "c")).begun_at == 5
     assert Decided(choice, said).sequence == 6

@@ -17,6 +17,7 @@ _YEAR_S = 365 * 24 * 3600
 NAV = (
     ("Runs", "runs", "/runs", "runs", ""),
     ("Queue", "queue", "/queue", "queue", "queue-badge"),
+    ("Findings", "findings", "/findings", "findings", ""),
 )
 
 

@@ -10,7 +10,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from openwop_console import frame, health, styleguide
 from openwop_console.error_pages import api_not_found
-from openwop_console.pages import escalation, queue, run, run_list, sockets
+from openwop_console.pages import escalation, finding, findings, queue, run, run_list, sockets
 from runs.urls import urlpatterns as runs_api
 from verification.urls import urlpatterns as verification_api
 
@@ -31,6 +31,9 @@ urlpatterns = [
     path("queue/next", queue.claim_next, name="claim-next"),
     path("queue/<int:pk>", escalation.view, name="escalation"),
     path("queue/<int:pk>/<str:move>", escalation.act, name="escalation-act"),
+    path("findings", findings.view, name="findings"),
+    path("findings/unverified", findings.unverified, name="unverified"),
+    path("findings/<int:pk>", finding.view, name="finding"),
     path("api/v1/", include((api, "api"))),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="api:openapi"), name="docs"),
     path("styleguide", styleguide.view, name="styleguide"),
@@ -51,6 +54,8 @@ sockets_urlpatterns = [
     path("ws/", sockets.PageConsumer.as_asgi()),
     path("ws/runs/", sockets.RunListConsumer.as_asgi()),
     path("ws/runs/<slug:host>/<run:run>/", sockets.RunConsumer.as_asgi()),
+    path("ws/findings/", sockets.FindingsConsumer.as_asgi()),
+    path("ws/findings/<int:pk>/", sockets.FindingConsumer.as_asgi()),
     path("ws/queue/", sockets.QueueConsumer.as_asgi()),
     path("ws/queue/<int:pk>/", sockets.EscalationConsumer.as_asgi()),
 ]

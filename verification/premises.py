@@ -19,6 +19,7 @@ from verification.domain.capabilities import CapabilitySpan
 from verification.domain.conclude import Conclusions, conclude
 from verification.domain.decisions import Action
 from verification.domain.lifecycle import State
+from verification.domain.past_claims import Reviews
 from verification.domain.past_decisions import PastDecision
 from verification.domain.rules import Rules
 from verification.domain.signals import signal_types
@@ -70,10 +71,7 @@ def premises(run: Run, now: datetime) -> Premises:
 def premises_at(run: Run, position: int) -> Premises:
     """Read what was known of a run when the line at a position was its last one."""
     moment = Event.objects.filter(run=run, position__lte=position).order_by("-position").first()
-    told = Event.objects.filter(
-        run=run, position__lte=position, type__in=past_claims.TYPES
-    ).order_by("position")
-    reviews = past_claims.reviews(_told(event) for event in told)
+    reviews = reviews_at(run, position)
     resolutions = Resolution.objects.filter(escalation__in=reviews.resolved)
     return Premises(
         lines=[line for line in _signals(run) if line.position <= position],
@@ -82,6 +80,12 @@ def premises_at(run: Run, position: int) -> Premises:
         decisions=_decisions(resolutions),
         claimed=_names(Escalation.objects.filter(run=run, pk__in=reviews.claimed)),
     )
+
+
+def reviews_at(run: Run, position: int) -> Reviews:
+    """Read who held which escalation of a run, and what had been decided, at a position."""
+    told = Event.objects.filter(run=run, position__lte=position, type__in=past_claims.TYPES)
+    return past_claims.reviews(_told(event) for event in told)
 
 
 def _signals(run: Run) -> list[LogLine]:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from openwop_console.pages.gates import TARGET_MARKS, convergence, findings_of, panel_of
 from runs.domain.run_ids import to_segment
 from runs.models import Event, Gap, Run
 from runs.queries.timeline import (
@@ -26,24 +28,34 @@ from runs.queries.timeline import (
     stalled,
 )
 from runs.templatetags.badges import mark_of
-from verification.models import Escalation, Finding, Verdict
-from verification.queries.gates import chains
+from verification.models import Escalation, Finding, Gate, Verdict
+from verification.queries.ends import end_of
+from verification.queries.gates import Then, gate_panel, gate_panel_at
+from verification.queries.moments import neighbours, place_of
 
 HOLDS = {
     "near_miss_type": "An event's type is one letter away from one that gates.",
     "verdict_refused": "A verdict was refused as malformed; it could have been a fail.",
-    "event_conflict": "Two different events claim the same place in the log.",
-    "unreadable_decision": "A decision of the orchestrator cannot be read.",
+    "verdict_unreadable": "A verdict does not say what it must; it could have been a fail.",
+    "decision_unreadable": "A decision of the orchestrator cannot be read.",
+    "conflicting_event": "Two different events claim the same place in the log.",
     "judging_failed": "The Console could not judge the latest events; it tries again by itself.",
 }
+
+SHOWN_FINDINGS = 8
+"""Findings that are listed on the page."""
 
 
 @require_GET
 def view(request: HttpRequest, host: str, run: str) -> HttpResponse:
-    """Show one run, at its newest lines, at `?seq=`, or above `?before=`."""
+    """Show one run, at its newest lines, at `?seq=`, above `?before=`, or as known `?at=`."""
     found = _visible(request, host, run)
+    at = _position(request.GET.get("at", ""), found)
+    if at is not None:
+        return render(request, "runs/detail.html", content_at(found, at))
     window = _window(found, request.GET.get("seq", ""), request.GET.get("before", ""))
-    return render(request, "runs/detail.html", content(found, window))
+    shown = content(found, window, offset=_offset(request.GET.get("gates", "")))
+    return render(request, "runs/detail.html", shown)
 
 
 @require_GET
@@ -55,17 +67,44 @@ def line(request: HttpRequest, host: str, run: str, position: int) -> HttpRespon
     return render(request, f"runs/payload.html{part}", {"event": _full(found, event)})
 
 
-def content(run: Run, window: Window) -> dict[str, Any]:
-    """Gather what the page shows around a window of the timeline."""
+def content(run: Run, window: Window, offset: int = 0) -> dict[str, Any]:
+    """Gather what the page shows around a window of the timeline.
+
+    Args:
+        run: whose page it is.
+        window: some lines of its timeline.
+        offset: how many of its gates to pass over.
+    """
     address = reverse("run", args=[run.host.slug, run.run_id])
-    is_at_end = window.is_newest
+    is_at_end = window.is_newest and not offset
     return {
-        **_standing(run),
+        **_standing(run, offset),
         "rows": rows_of(run, window.rows),
         "cursor": Cursor(window.cursor, window.tail, window.first),
         "live_url": f"/ws{address_of(run)}/" if is_at_end else "",
         "list_url": reverse("runs"),
         "older_url": f"{address}?before={window.first}" if window.has_older else "",
+        "shown_text": shown_text(window),
+    }
+
+
+def content_at(run: Run, at: int) -> dict[str, Any]:
+    """Gather what the page shows of a run as it was known when a line was its last one."""
+    window = around(run, place_of(run, at))
+    address = address_of(run)
+    panel = gate_panel_at(run, at)
+    outcome = panel.then.outcome if panel.then else ""
+    end = end_of(run, at)
+    return {
+        "run": _head(run),
+        "panel": panel_of(run, panel, end, address),
+        "goal": convergence(run, end, address, outcome),
+        "travel": _travel(run, at, panel.then),
+        "rows": rows_of(run, window.rows, until=at),
+        "cursor": Cursor(window.cursor, window.tail, window.first),
+        "list_url": reverse("runs"),
+        "older_url": f"{address}?before={window.first}" if window.has_older else "",
+        "newest_url": address,
         "shown_text": shown_text(window),
     }
 
@@ -116,13 +155,46 @@ def shown_text(window: Window) -> str:
     return f"{len(window.rows):,} of {window.total:,} lines{reach}"
 
 
-def _standing(run: Run) -> dict[str, Any]:
-    """Gather everything around the timeline: state, facts, banners, gates."""
+def _standing(run: Run, offset: int = 0) -> dict[str, Any]:
+    """Gather everything around the timeline: state, facts, banners, gates, end and findings."""
+    address = address_of(run)
+    end = end_of(run)
+    found = Finding.objects.filter(run=run, status="standing")
     return {
         "run": _head(run),
         "banners": list(_banners(run)),
-        "gates": chains(run),
+        "panel": panel_of(run, gate_panel(run, offset), end, address),
+        "goal": convergence(run, end, address, run.outcome),
+        "findings": findings_of(found.order_by("pk")[:SHOWN_FINDINGS]),
+        "findings_url": f"{reverse('findings')}?{urlencode({'run': run.run_id})}",
+        "travel": _travel(run, None, None),
     }
+
+
+def _travel(run: Run, at: int | None, then: Then | None) -> dict[str, Any]:
+    """Return the way to earlier moments of a run, from one of them or from now."""
+    earlier, later = neighbours(run, run.last_position + 1 if at is None else at)
+    address = address_of(run)
+    return {
+        "url": address,
+        "at": at,
+        "when": then.at if then else None,
+        "outcome": then.outcome if then else "",
+        "last": run.last_position,
+        "earlier_url": f"{address}?at={earlier}" if earlier else "",
+        "later_url": f"{address}?at={later}" if later and at is not None else "",
+    }
+
+
+def _position(text: str, run: Run) -> int | None:
+    """Return the position that an address looks back to, within the log; None: it does not."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        return None
+    return max(1, min(int(text), run.last_position))
+
+
+def _offset(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
 
 
 def _head(run: Run) -> dict[str, Any]:
@@ -156,6 +228,8 @@ def _banners(run: Run) -> Iterable[dict[str, str]]:
             "icon": "lock-broken",
             "title": "Gate violated.",
             "text": finding.explanation,
+            "url": reverse("finding", args=[finding.pk]),
+            "url_label": "Evidence",
         }
     missing = list(Gap.objects.filter(run=run).order_by("first")[:3])
     if missing:
@@ -177,19 +251,29 @@ def _banners(run: Run) -> Iterable[dict[str, str]]:
         }
 
 
-def rows_of(run: Run, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return timeline rows with the verdicts drawn on them and on their subjects."""
+def rows_of(run: Run, rows: Sequence[Row], until: int | None = None) -> list[dict[str, Any]]:
+    """Return timeline rows with the verdicts drawn on them and on their subjects.
+
+    Args:
+        run: whose.
+        rows: as the timeline gives them.
+        until: lines above this position were not known yet.
+    """
     positions = [row.position for row in rows]
     spoken = {v.position: v for v in Verdict.objects.filter(run=run, position__in=positions)}
+    marks = _target_marks(run, spoken.values())
     on_it: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for verdict in Verdict.objects.filter(run=run, subject_position__in=positions):
-        on_it[verdict.subject_position or 0].append(_mark(verdict))
+        if until is None or verdict.position <= until:
+            on_it[verdict.subject_position or 0].append(_mark(verdict))
     shown: list[dict[str, Any]] = []
     for row in rows:
         if row.missing_before:
             first, last = row.missing_before
             shown.append({"gap": {"first": first, "last": last, "count": last - first + 1}})
-        shown.append(_shown(row, spoken.get(row.position), on_it[row.position]))
+        is_later = until is not None and row.position > until
+        drawn = _shown(row, spoken.get(row.position), on_it[row.position], marks)
+        shown.append({**drawn, "is_later": is_later})
     return shown
 
 
@@ -223,7 +307,17 @@ def _mark(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _shown(row: Row, verdict: Verdict | None, on_it: list[dict[str, Any]]) -> dict[str, Any]:
+def _target_marks(run: Run, verdicts: Iterable[Verdict]) -> dict[str, str]:
+    """Return how the targets that name no line of the run are marked."""
+    targets = {v.target for v in verdicts if v.subject_position is None}
+    gates = Gate.objects.filter(run=run, target__in=targets)
+    kinds = gates.values_list("target", "subject_kind")
+    return {target: TARGET_MARKS.get(kind, "") for target, kind in kinds}
+
+
+def _shown(
+    row: Row, verdict: Verdict | None, on_it: list[dict[str, Any]], marks: dict[str, str]
+) -> dict[str, Any]:
     icon, tone = mark_of(row.type)
     return {
         "position": row.position,
@@ -249,7 +343,7 @@ def _shown(row: Row, verdict: Verdict | None, on_it: list[dict[str, Any]]) -> di
             "word": verdict.verdict,
             "target": verdict.target,
             "target_position": verdict.subject_position,
-            "mark": "" if verdict.subject_position else "not_found",
+            "mark": marks.get(verdict.target, ""),
             "confidence": verdict.confidence,
             "criteria": verdict.criteria,
         },

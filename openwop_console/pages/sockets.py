@@ -16,7 +16,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from openwop_console.pages import escalation, queue, run, run_list
+from openwop_console.pages import escalation, finding, findings, queue, run, run_list
 from runs.live import run_group, workspace_group
 from runs.models import Run, Viewer, workspaces_of
 from runs.queries.timeline import Cursor
@@ -150,6 +150,36 @@ class RunConsumer(PageConsumer):
             return badge(user)
         self.cursor = changes["cursor"]
         return badge(user) + render_to_string("runs/detail.html#changes", changes)
+
+
+class FindingsConsumer(PageConsumer):
+    """The list of findings."""
+
+    quiet_s = 1.0
+
+    def news(self, user: Viewer) -> str | None:
+        """Return the list as its filters keep it now."""
+        shown = findings.content(user, query_of(self.sent))
+        return badge(user) + render_to_string("verification/findings.html#changes", shown)
+
+
+class FindingConsumer(PageConsumer):
+    """One finding: it may be withdrawn, or become provable, while somebody reads it."""
+
+    def groups_for(self, user: Viewer) -> list[str] | None:
+        """Return the group of the finding's run as well, if it is visible."""
+        found = finding.find(user, self.scope["url_route"]["kwargs"]["pk"])
+        if found is None:
+            return None
+        return [run_group(found.run_id), *(super().groups_for(user) or [])]
+
+    def news(self, user: Viewer) -> str | None:
+        """Return what it says now."""
+        found = finding.find(user, self.scope["url_route"]["kwargs"]["pk"])
+        if found is None:
+            return None
+        shown = finding.content(found)
+        return badge(user) + render_to_string("verification/finding.html#changes", shown)
 
 
 class EscalationConsumer(PageConsumer):

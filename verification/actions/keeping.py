@@ -14,24 +14,14 @@ import orjson
 from django.db import connection
 
 from runs.actions.log import NewLine, console_line
-from runs.domain.readers import confidence_of
 from runs.models import Run
 from verification.domain.conclude import Conclusions
-from verification.domain.gate_answers import basis_of, worst_of
-from verification.domain.gate_sentences import sentence_of
-from verification.domain.gates import Gate as ConcludedGate
 from verification.domain.gates import GateState
-from verification.domain.routes import RouteStep
-from verification.domain.verdicts import Verdict as ConcludedVerdict
 from verification.models import Gate, Judgement, Verdict
+from verification.rows import LONGEST_TARGET, SHOWN, Routes, gate_rows, placed, verdict_row
 
-SHOWN = 20
-"""Candidates of a target, and unverified targets of a run, that are kept by name."""
 TOLD_ONE_BY_ONE = 50
 """Gates that may change at once and still get a line each."""
-_LONGEST_TARGET = 256
-
-Routes = Mapping[str, Sequence[RouteStep]]
 
 
 def keep_verdicts(run: Run, conclusions: Conclusions) -> list[NewLine]:
@@ -43,54 +33,15 @@ def keep_verdicts(run: Run, conclusions: Conclusions) -> list[NewLine]:
         )
     }
     new, changed = [], []
-    for verdict, is_standing, subject in _placed(conclusions):
+    for verdict, is_standing, subject in placed(conclusions):
         row = held.get(verdict.line.event_id)
         if row is None:
-            new.append(_verdict_row(run, verdict, is_standing, subject))
+            new.append(verdict_row(run, verdict, is_standing, subject))
         elif row[1:] != (is_standing, subject):
             changed.append({"id": row[0], "standing": is_standing, "subject_position": subject})
     Verdict.objects.bulk_create(new, batch_size=1000)
     _update("verification_verdict", _VERDICT_COLUMNS, changed)
     return []
-
-
-def verdict_rows(run: Run, conclusions: Conclusions) -> list[Verdict]:
-    """Return the rows that verdicts would have, without keeping them."""
-    return [_verdict_row(run, *placed) for placed in _placed(conclusions)]
-
-
-def _placed(conclusions: Conclusions) -> list[tuple[ConcludedVerdict, bool, int | None]]:
-    """Return each verdict, whether it stands, and the position of its subject."""
-    standing = {
-        verdict.line.event_id for gate in conclusions.gates.values() for verdict in gate.standing
-    }
-    subjects = {
-        target: gate.subject.line.position
-        for target, gate in conclusions.gates.items()
-        if gate.subject.line
-    }
-    return [
-        (verdict, verdict.line.event_id in standing, subjects.get(verdict.said.target))
-        for verdict in conclusions.verdicts
-    ]
-
-
-def _verdict_row(
-    run: Run, verdict: ConcludedVerdict, is_standing: bool, subject: int | None
-) -> Verdict:
-    return Verdict(
-        run=run,
-        event_id=verdict.line.event_id,
-        position=verdict.line.position,
-        sequence=verdict.sequence,
-        target=verdict.said.target,
-        verifier=verdict.said.agent_id,
-        verdict=verdict.kind.value,
-        criteria=list(verdict.said.criteria),
-        confidence=verdict.said.confidence,
-        standing=is_standing,
-        subject_position=subject,
-    )
 
 
 _VERDICT_COLUMNS = {"standing": "boolean", "subject_position": "bigint"}
@@ -129,49 +80,6 @@ def keep_gates(run: Run, conclusions: Conclusions, routes: Routes, now: datetime
     if held:
         Gate.objects.filter(pk__in=[pk for pk, _ in held.values()]).delete()
     return _gate_lines(run, news, now)
-
-
-def gate_rows(run: Run, conclusions: Conclusions, routes: Routes) -> list[Gate]:
-    """Return the rows that gates would have, without keeping them."""
-    return [
-        _gate_row(run, gate, routes.get(target, ())) for target, gate in conclusions.gates.items()
-    ]
-
-
-def _gate_row(run: Run, gate: ConcludedGate, route: Sequence[RouteStep]) -> Gate:
-    subject = gate.subject
-    worst = worst_of(gate)
-    return Gate(
-        run=run,
-        target=gate.target,
-        state=gate.state.value,
-        binding=gate.binding.value,
-        subject_kind=subject.kind.value,
-        subject_event_id=subject.line.event_id if subject.line else "",
-        subject_position=subject.line.position if subject.line else None,
-        actor=(subject.actor or "")[:_LONGEST_TARGET],
-        independence=gate.independence.value,
-        detail={
-            "sentence": sentence_of(gate),
-            "wouldChange": gate.would_change,
-            "turnsUsed": gate.turns_used,
-            "turnLimit": gate.turn_limit,
-            "candidates": subject.candidate_count,
-            "candidateIds": list(subject.candidates[-SHOWN:]),
-            "hostId": subject.host_id,
-            "actorConfidence": confidence_of(subject.line) if subject.line else None,
-            "basis": basis_of(gate).value,
-            "worst": worst.value if worst else None,
-            "route": [
-                {
-                    "kind": step.kind.value,
-                    "position": step.line.position,
-                    "sequence": step.line.sequence,
-                }
-                for step in route
-            ],
-        },
-    )
 
 
 def _is_news(was: str, state: str) -> bool:
@@ -219,7 +127,7 @@ def keep_judgement(run: Run, conclusions: Conclusions, snapshot: int | None) -> 
         "snapshot_id": snapshot,
         "commits": commits.total,
         "unverified": len(commits.unverified),
-        "unverified_targets": [each[:_LONGEST_TARGET] for each in commits.unverified[:SHOWN]],
+        "unverified_targets": [each[:LONGEST_TARGET] for each in commits.unverified[:SHOWN]],
     }
     held = Judgement.objects.filter(run=run).first()
     if held is None:

@@ -1,10 +1,10 @@
 """Who held what, and what was decided, at a moment of a run: told by the Console's own lines."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runs.domain.log import LogLine
-from runs.domain.readers import fields
+from runs.domain.readers import fields, text
 
 PREFIX = "console.escalation."
 CLAIMED = f"{PREFIX}claimed"
@@ -19,7 +19,8 @@ TYPES = frozenset(
 class Reviews:
     """Escalations by id, as they were."""
 
-    claimed: frozenset[int]
+    claimed: Mapping[int, str]
+    """Who held each."""
     resolved: frozenset[int]
 
 
@@ -29,16 +30,16 @@ def reviews(lines: Iterable[LogLine]) -> Reviews:
     Args:
         lines: of the Console, up to the moment.
     """
-    claimed: set[int] = set()
+    claimed: dict[int, str] = {}
     resolved: set[int] = set()
     for line in sorted(lines, key=lambda each: each.position):
         escalation = fields(line.payload).get("escalation")
         if line.type not in TYPES or type(escalation) is not int:
             continue
         if line.type == CLAIMED:
-            claimed.add(escalation)
+            claimed[escalation] = text(fields(line.payload).get("by")) or ""
         else:
-            claimed.discard(escalation)
+            claimed.pop(escalation, None)
         if line.type == RESOLVED:
             resolved.add(escalation)
-    return Reviews(frozenset(claimed), frozenset(resolved))
+    return Reviews(claimed, frozenset(resolved))

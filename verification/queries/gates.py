@@ -1,144 +1,170 @@
-"""The chain of each gate: subject, verdicts, who decided, how it reached the host, its effect."""
+"""The gates of a run for its page: as they are, or as they were known at a position.
 
-from collections import defaultdict
-from collections.abc import Iterable
+Only as many gates as a person reads are loaded, the ones that need somebody first: a run with ten
+thousand verdicts opens as fast as one with ten.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.urls import reverse
+from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When, Window
+from django.db.models.functions import RowNumber
 
 from runs.models import Event, Run
-from verification.models import Delivery, Escalation, Gate, Resolution, Verdict
+from verification.domain.gates import WORST_FIRST
+from verification.domain.past_claims import Reviews
+from verification.domain.routes import routes
+from verification.models import Escalation, Gate, Verdict
+from verification.premises import premises_at, reviews_at
+from verification.rows import gate_rows, verdict_rows
 
-_ORDER = (
-    "unknown", "blocked", "in_review", "revise_asked", "upheld", "overridden", "passed",
-    "superseded", "no_verdict",
-)  # fmt: skip
-"""What needs somebody comes first."""
+SHOWN = 30
+"""Gates on a page."""
+SHOWN_VERDICTS = 10
+"""Verdicts of one gate that are named; the earlier ones are counted."""
 
-
-def chains(run: Run) -> list[dict[str, Any]]:
-    """Return the run's gates, each with its chain as an ordered list of links, for its page."""
-    gates = list(Gate.objects.filter(run=run))
-    gates.sort(key=lambda gate: (_ORDER.index(gate.state), gate.subject_position or 0, gate.pk))
-    verdicts: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in Verdict.objects.filter(run=run).order_by("sequence"):
-        verdicts[verdict.target].append(verdict)
-    escalations: dict[str, Escalation] = {}
-    for each in Escalation.objects.filter(run=run).select_related("claimed_by").order_by("pk"):
-        escalations[each.target] = each
-    times = _times(run, gates, verdicts)
-    return [
-        _gate(gate, verdicts[gate.target], escalations.get(gate.target), times) for gate in gates
-    ]
+_RANK = {state.value: rank for rank, state in enumerate(WORST_FIRST)}
 
 
-def _times(run: Run, gates: Iterable[Gate], verdicts: dict[str, list[Verdict]]) -> dict[int, Any]:
+@dataclass(frozen=True, slots=True)
+class Then:
+    """A moment of a run that somebody looks back to."""
+
+    position: int
+    at: datetime
+    """When that line reached us."""
+    reviews: Reviews
+    outcome: str
+    """How the run had ended by then, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatePanel:
+    """Some gates of a run, with all that their chains are drawn from."""
+
+    gates: Sequence[Gate]
+    total: int
+    counts: Mapping[str, int]
+    """By state, the worst first."""
+    offset: int
+    verdicts: Mapping[str, Sequence[Verdict]]
+    """The last ones by target, in sequence order."""
+    verdict_counts: Mapping[str, int]
+    escalations: Mapping[str, Escalation]
+    """The latest by target."""
+    events: Mapping[int, Event]
+    """The lines that are pointed at, by position, without their payloads."""
+    candidates: Mapping[str, Event]
+    """By event id: results that a target which names an agent may mean."""
+    then: Then | None = None
+
+
+def gate_panel(run: Run, offset: int = 0) -> GatePanel:
+    """Return a run's gates as they are now.
+
+    Args:
+        run: whose.
+        offset: how many of the worst to pass over.
+    """
+    held = Gate.objects.filter(run=run)
+    counted = held.order_by().values_list("state").annotate(Count("pk"))
+    counts = dict(sorted(counted, key=lambda pair: _RANK[pair[0]]))
+    ranked = held.annotate(
+        rank=Case(
+            *(When(state=state, then=Value(rank)) for state, rank in _RANK.items()),
+            default=Value(len(_RANK)),
+            output_field=IntegerField(),
+        )
+    )
+    shown = list(ranked.order_by("rank", "subject_position", "pk")[offset : offset + SHOWN])
+    targets = [gate.target for gate in shown]
+    about = Verdict.objects.filter(run=run, target__in=targets)
+    latest = about.annotate(
+        age=Window(RowNumber(), partition_by=F("target"), order_by=F("sequence").desc())
+    ).filter(age__lte=SHOWN_VERDICTS)
+    counted_verdicts = about.order_by().values_list("target").annotate(Count("pk"))
+    return _panel(
+        run, shown, latest.order_by("sequence"), counts, dict(counted_verdicts), offset, None
+    )
+
+
+def gate_panel_at(run: Run, position: int) -> GatePanel:
+    """Return a run's gates as they were known when the line at a position was its last."""
+    line = Event.objects.filter(run=run, position__lte=position).order_by("-position").first()
+    known = premises_at(run, position)
+    conclusions = known.conclusions()
+    gates = gate_rows(run, conclusions, routes(conclusions, known.lines))
+    gates.sort(key=lambda gate: (_RANK[gate.state], gate.subject_position or 0, gate.target))
+    shown = gates[:SHOWN]
+    for number, gate in enumerate(shown):
+        gate.pk = -number - 1  # only names the gate on the page
+    targets = {gate.target for gate in shown}
+    verdicts = [each for each in verdict_rows(run, conclusions) if each.target in targets]
+    then = None
+    if line is not None:
+        outcome = conclusions.outcome or ""
+        then = Then(position, line.recorded_at, reviews_at(run, position), outcome)
+    return _panel(
+        run,
+        shown,
+        verdicts,
+        Counter(gate.state for gate in gates),
+        Counter(verdict.target for verdict in verdicts),
+        0,
+        then,
+    )
+
+
+def _panel(
+    run: Run,
+    gates: Sequence[Gate],
+    verdicts: "Sequence[Verdict] | QuerySet[Verdict]",
+    counts: Mapping[str, int],
+    verdict_counts: Mapping[str, int],
+    offset: int,
+    then: Then | None,
+) -> GatePanel:
+    by_target: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_target[verdict.target].append(verdict)
+    shown = {target: listed[-SHOWN_VERDICTS:] for target, listed in by_target.items()}
+    targets = [gate.target for gate in gates]
+    named = [each for gate in gates for each in gate.detail.get("candidateIds", ())]
+    return GatePanel(
+        gates=gates,
+        total=sum(counts.values()),
+        counts=counts,
+        offset=offset,
+        verdicts=shown,
+        verdict_counts=verdict_counts,
+        escalations=_escalations(run, targets, then),
+        events=_events(run, gates, shown),
+        candidates={each.event_id: each for each in _lines(run).filter(event_id__in=named)},
+        then=then,
+    )
+
+
+def _escalations(run: Run, targets: Sequence[str], then: Then | None) -> dict[str, Escalation]:
+    about = Escalation.objects.filter(run=run, target__in=targets)
+    if then is not None:
+        about = about.filter(opened_at__lte=then.at)
+    related = about.select_related(
+        "claimed_by", "resolution", "resolution__by", "resolution__delivery"
+    )
+    return {each.target: each for each in related.order_by("pk")}
+
+
+def _events(
+    run: Run, gates: Sequence[Gate], verdicts: Mapping[str, Sequence[Verdict]]
+) -> dict[int, Event]:
     positions = {gate.subject_position for gate in gates if gate.subject_position is not None}
     positions |= {each.position for listed in verdicts.values() for each in listed}
-    found = Event.objects.filter(run=run, position__in=positions)
-    return dict(found.values_list("position", "occurred_at"))
+    positions |= {step["position"] for gate in gates for step in gate.detail.get("route", ())}
+    return {each.position: each for each in _lines(run).filter(position__in=positions)}
 
 
-def _gate(
-    gate: Gate, verdicts: list[Verdict], escalation: Escalation | None, times: dict[int, Any]
-) -> dict[str, Any]:
-    is_open = escalation is not None and escalation.closed_at is None
-    return {
-        "id": gate.pk,
-        "state": gate.state,
-        "open": gate.state in ("blocked", "in_review", "unknown", "revise_asked"),
-        "self_verified": gate.independence == "self_verified",
-        "target": gate.target,
-        "sentence": gate.detail.get("sentence", ""),
-        "binding": gate.binding == "gating",
-        "target_mark": _target_mark(gate),
-        "target_url": f"#line-{gate.subject_position}" if gate.subject_position else "",
-        "escalation_url": reverse("escalation", args=[escalation.pk])
-        if escalation and is_open
-        else "",
-        "steps": [
-            *_subject(gate, times),
-            *(_verdict(each, times) for each in verdicts),
-            *(_person(escalation) if escalation else ()),
-        ],
-    }
-
-
-def _target_mark(gate: Gate) -> str:
-    return {"agent": "candidates", "not_found": "not_found"}.get(gate.subject_kind, "")
-
-
-def _subject(gate: Gate, times: dict[int, Any]) -> Iterable[dict[str, Any]]:
-    if gate.subject_position is not None:
-        yield {
-            "icon": "bot",
-            "title": f"Result of {gate.actor}" if gate.actor else "Result",
-            "url": f"#line-{gate.subject_position}",
-            "at": times.get(gate.subject_position),
-        }
-
-
-_TONES = {"pass": "good", "fail": "bad", "revise": "warn"}
-_ICONS = {"pass": "shield-check", "fail": "shield-cross", "revise": "revise"}
-
-
-def _verdict(verdict: Verdict, times: dict[int, Any]) -> dict[str, Any]:
-    confidence = "" if verdict.confidence is None else f"confidence {verdict.confidence:g}"
-    criteria = ", ".join(verdict.criteria)
-    return {
-        "icon": _ICONS.get(verdict.verdict, "shield"),
-        "tone": _TONES.get(verdict.verdict, "quiet"),
-        "title": f"{verdict.verdict} by {verdict.verifier}",
-        "url": f"#line-{verdict.position}",
-        "at": times.get(verdict.position),
-        "detail": " · ".join(part for part in (criteria, confidence) if part)
-        or ("" if verdict.verdict == "pass" else "no reason given"),
-    }
-
-
-def _person(escalation: Escalation) -> Iterable[dict[str, Any]]:
-    url = reverse("escalation", args=[escalation.pk])
-    resolution = Resolution.objects.filter(escalation=escalation).select_related("by").first()
-    if resolution is None:
-        yield _waiting(escalation, url)
-        return
-    yield {
-        "icon": "person",
-        "tone": "person",
-        "title": f"{resolution.action.replace('_', ' ')} by {resolution.by.get_username()}",
-        "url": url,
-        "at": resolution.at,
-    }
-    delivery = Delivery.objects.filter(resolution=resolution).first()
-    if delivery is not None:
-        yield from _delivery(delivery)
-
-
-def _waiting(escalation: Escalation, url: str) -> dict[str, Any]:
-    if escalation.closed_at is not None:
-        because = escalation.closed_because.replace("_", " ")
-        return {"icon": "ban", "title": f"Review closed: {because}", "url": url}
-    holder = escalation.claimed_by
-    title = f"Claimed by {holder.get_username()}" if holder else "Waits for a person"
-    return {"icon": "person", "tone": "person", "title": title, "url": url, "ahead": holder is None}
-
-
-def _delivery(delivery: Delivery) -> Iterable[dict[str, Any]]:
-    done = delivery.accepted_at or delivery.delivered_at
-    yield {
-        "icon": "send",
-        "title": "Accepted by the host" if delivery.accepted_at else delivery.words or "On its way",
-        "at": done,
-        "ahead": done is None,
-    }
-    if delivery.effect_position is not None:
-        took = delivery.effect_kind != "overtaken"
-        yield {
-            "icon": "bolt",
-            "tone": "good" if took else "warn",
-            "title": "Took effect" if took else "The pause ended for another reason",
-            "url": f"#line-{delivery.effect_position}",
-            "at": delivery.effect_at,
-        }
-    elif done is not None:
-        yield {"icon": "bolt", "title": "No effect seen yet", "ahead": True}
+def _lines(run: Run) -> Any:
+    return Event.objects.filter(run=run).defer("payload", "extra", "flags", "digest")

@@ -36,3 +36,12 @@ def worked(job: Job) -> Job:
     work(job=job.pk)
     job.refresh_from_db()
     return job
+
+
+def panel(*names: str) -> list[dict[str, Any]]:
+    """Return judges, each with the model of its name."""
+    return [{"name": name, "model": f"compatible:{name}"} for name in names]
+
+
+SOLVER = {"name": "solver", "model": "compatible:solver"}
+THREE = panel("judge-a", "judge-b", "judge-c")

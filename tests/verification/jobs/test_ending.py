@@ -14,7 +14,11 @@ def test_a_quorum_of_rules_passes_and_its_run_meets_its_goal(host):
 
     assert (job.state, job.basis, job.verdict, job.rounds) == ("done", "quorum", "pass", 1)
     job.run.refresh_from_db()
-    assert (job.run.status, job.run.outcome, job.run.standing) == ("completed", "goal_met", "passed")
+    assert (job.run.status, job.run.outcome, job.run.standing) == (
+        "completed",
+        "goal_met",
+        "passed",
+    )
     assert list(job.run.events.filter(origin="host").values_list("type", flat=True)) == [
         "run.started",
         "agent.decided",

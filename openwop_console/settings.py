@@ -218,8 +218,9 @@ USE_I18N = True
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "verification.auth.PersonalTokenAuthentication",
         "runs.auth.HostKeyAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "verification.auth.PersonAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -313,6 +314,18 @@ STALLED_AFTER_S = number("OPENWOP_CONSOLE_STALLED_AFTER_S", 900, least=10)
 CONSOLE_UUID = text("OPENWOP_CONSOLE_UUID", "5a0c7c0e-7f0b-4f4e-9f39-0d5b1f1f4f00")
 """Names this Console in the opaque ids by which hosts know who decided."""
 CONTENT_DAYS = number("OPENWOP_CONSOLE_CONTENT_DAYS", 90, least=1)
+CHECKPOINT_ENTRIES = number("OPENWOP_CONSOLE_CHECKPOINT_ENTRIES", 100, least=1)
+"""Audit entries after which a checkpoint is signed, if a minute does not pass before."""
+
+# --- Mail: how people are told of things, where they wish it ------------------------------------
+
+EMAIL_HOST = text("EMAIL_HOST")
+EMAIL_PORT = number("EMAIL_PORT", 587, least=1)
+EMAIL_HOST_USER = text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = text("EMAIL_HOST_PASSWORD")
+EMAIL_USE_TLS = flag("EMAIL_USE_TLS", default=True)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = text("EMAIL_FROM", "openwop-console@localhost")
 
 # --- Gates ------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from verification import api
+from verification import api, review_api
 
 urlpatterns = [
     path("gates/<path:target>", api.GateView.as_view(), name="gate"),
@@ -12,4 +12,8 @@ urlpatterns = [
     path("runs/<run:run>/gates", api.RunGatesView.as_view(), name="run-gates"),
     path("runs/<run:run>/findings", api.RunFindingsView.as_view(), name="run-findings"),
     path("escalations", api.EscalationsView.as_view(), name="escalations"),
+    path("escalations/<int:pk>", review_api.EscalationView.as_view(), name="escalation"),
+    path("escalations/<int:pk>/<slug:move>", review_api.MoveView.as_view(), name="move"),
+    path("deliveries", review_api.DeliveriesView.as_view(), name="deliveries"),
+    path("deliveries/<int:pk>/redrive", review_api.RedriveView.as_view(), name="redrive"),
 ]

@@ -16,7 +16,8 @@ from openwop_console.pages.queue import row
 from openwop_console.pages.run import address_of, rows_of
 from runs.models import Event, Viewer
 from runs.queries.timeline import between
-from verification.actions import escalations, situations
+from verification import situations
+from verification.actions import escalations
 from verification.domain.answers import assembled, read_answers
 from verification.domain.choices import Choice, Need
 from verification.domain.decisions import Action, Decision, UnreadableDecision, checked_text

@@ -12,7 +12,6 @@ from runs.domain.projection import Outcome
 from runs.models import Run
 from verification.actions import notifying
 from verification.actions.queues import default_queue, queue_for
-from verification.actions.situations import matter_of
 from verification.domain import lifecycle
 from verification.domain.conclude import Conclusions
 from verification.domain.escalations import Escalation as Wanted
@@ -22,6 +21,7 @@ from verification.domain.notifying import Note
 from verification.domain.routing import Matter, risk_of
 from verification.domain.sampling import is_sampled
 from verification.models import Escalation, Gate, Queue
+from verification.situations import matter_of
 
 SAMPLE = "audit_sample"
 _SETTLED_WITHOUT_A_WORD = (State.EXPIRED.value, State.MOOT.value)

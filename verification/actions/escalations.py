@@ -14,11 +14,11 @@ from verification.actions import notifying
 from verification.actions.judge import judge
 from verification.actions.moves import lock, move, open_again, put_on_record, tell_log
 from verification.actions.resolving import resolve, undo
-from verification.actions.situations import person_of, rules_of, situation_of, view_of
 from verification.domain import lifecycle
 from verification.domain.lifecycle import Move, State
 from verification.domain.refusals import AlreadySettled, StaleView
 from verification.models import Escalation
+from verification.situations import person_of, rules_of, situation_of, view_of
 
 __all__ = [
     "claim", "close", "extend", "lapse", "reassign", "release", "resolve", "undo", "view_of",

@@ -20,7 +20,6 @@ from runs.domain.addresses import networks
 from runs.models import Role
 from runs.pinned import Line
 from verification import bells
-from verification.actions.situations import leads_of, role_of, situation_of
 from verification.domain.notifying import (
     Item,
     Mode,
@@ -34,6 +33,7 @@ from verification.domain.notifying import (
 from verification.domain.reason_words import words_of
 from verification.host import post_webhook
 from verification.models import Delivery, Escalation, Notification, Wish
+from verification.situations import leads_of, role_of, situation_of
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from django.db import transaction
 
 from runs.models import Role
 from verification.actions.audit import actor_of, record
-from verification.actions.situations import role_of
 from verification.domain.errors import VerificationError
 from verification.domain.routing import Matter, Risk, Rule, chosen
 from verification.models import Queue
+from verification.situations import role_of
 
 FIELDS = (
     "name", "rank", "reasons", "hosts", "workflows", "agents", "least_risk", "required_reviews",

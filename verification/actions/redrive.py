@@ -10,12 +10,12 @@ from runs.actions.log import console_line
 from runs.actions.runs import locked, note
 from verification import bells
 from verification.actions.audit import actor_of, record
-from verification.actions.situations import person_of
 from verification.domain import lifecycle
 from verification.domain.delivery import TRANSITIONS, State
 from verification.domain.errors import VerificationError
 from verification.domain.lifecycle import Move
 from verification.models import Delivery
+from verification.situations import person_of
 
 
 class NotRedrivable(VerificationError):

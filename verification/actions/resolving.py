@@ -18,18 +18,6 @@ from verification.actions.content import keep
 from verification.actions.judge import judge
 from verification.actions.moves import lock, move, open_again, put_on_record, tell_log
 from verification.actions.outbox import post, tell_by_webhook
-from verification.actions.situations import (
-    approvals_wanted,
-    choices_of,
-    conflicted,
-    interrupt_of,
-    matter_of,
-    opaque_id,
-    person_of,
-    rules_of,
-    situation_of,
-    view_of,
-)
 from verification.domain import lifecycle, resume
 from verification.domain.choices import check_chosen
 from verification.domain.decisions import LEAVES_OPEN, LETS_THROUGH, Action, Decision
@@ -43,6 +31,18 @@ from verification.domain.refusals import NoSuchMove, StaleView
 from verification.domain.resume import Decided, Resume
 from verification.domain.reviews import Agreed, MoreNeeded, Review, tally
 from verification.models import Comment, Delivery, Draft, Escalation, GateReceipt, Resolution, Vote
+from verification.situations import (
+    approvals_wanted,
+    choices_of,
+    conflicted,
+    interrupt_of,
+    matter_of,
+    opaque_id,
+    person_of,
+    rules_of,
+    situation_of,
+    view_of,
+)
 
 Said = Resolution | Vote | Comment
 """What became of it: decided; one say of several; a turn, after which somebody still decides."""
@@ -70,6 +70,7 @@ class _Case:
 def resolve(
     *, escalation: int, by: User, decision: Decision, seen: View | None,
     now: datetime | None = None, expected_version: int | None = None, expected_matter: str = "",
+    expected_position: int | None = None,
 ) -> Said:  # fmt: skip
     """Record what a person decided and put it on its way to the host.
 
@@ -81,6 +82,7 @@ def resolve(
         now: our clock; tests give it.
         expected_version: the escalation's, as the person saw it.
         expected_matter: its digest, likewise.
+        expected_position: the run's last line that they had seen, likewise.
 
     Raises:
         StaleView: the matter changed since it was seen.
@@ -90,6 +92,8 @@ def resolve(
     run, found = lock(escalation)
     current = view_of(found)
     saw = _as_seen(found, current, seen, expected_version, expected_matter)
+    if expected_position is not None:
+        saw = replace(saw, position=min(saw.position, expected_position))
     person = person_of(by, run.workspace_id, found.queue)
     case = _Case(run, found, by, person, decision, saw, interrupt_of(found), now)
     _check(case, current)

@@ -12,7 +12,6 @@ from verification.actions import notifying
 from verification.actions.judge import judge
 from verification.actions.moves import TIMEOUT, lock, move, put_on_record, tell_log
 from verification.actions.outbox import post
-from verification.actions.situations import interrupt_of, situation_of
 from verification.domain.decisions import Action, Decision
 from verification.domain.interrupt_request import InterruptRequest
 from verification.domain.lifecycle import Move
@@ -21,6 +20,7 @@ from verification.domain.resume import Decided, Resume, offered_by, resume_for
 from verification.domain.resume_schema import ResumeMismatch
 from verification.domain.timing import OnTimeout, step_when_due
 from verification.models import Escalation
+from verification.situations import interrupt_of, situation_of
 
 _SAYS_NO = (Action.REJECT, Action.DECLINED)
 

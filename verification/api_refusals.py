@@ -1,0 +1,78 @@
+"""What stands in a person's way, as the API says it: status, code and reason, never a value.
+
+Source of the codes: OpenWOP v1 error registry; reasons are the Console's own.
+"""
+
+from typing import Any
+
+from runs.refusal import Refusal
+from verification.actions.queues import NotAdmin
+from verification.actions.redrive import NotRedrivable
+from verification.domain.choices import TextRequired
+from verification.domain.decisions import UnreadableDecision
+from verification.domain.errors import VerificationError
+from verification.domain.refusals import (
+    AlreadyClaimed,
+    AlreadyExpired,
+    AlreadyReviewed,
+    AlreadySettled,
+    ClaimLapsed,
+    ConflictOfInterest,
+    NoSuchMove,
+    NotAllowed,
+    NotClaimed,
+    NotEligible,
+    StaleView,
+    UndoTooLate,
+)
+from verification.domain.resume import NotOffered
+from verification.domain.resume_schema import ResumeMismatch
+
+_INVALID, _CLOSED = "validation_error", "interrupt_already_resolved"
+_BY_KIND: dict[type[VerificationError], tuple[int, str, str]] = {
+    NotAllowed: (403, "forbidden", "role"),
+    NotAdmin: (403, "forbidden", "role"),
+    NotEligible: (403, "forbidden", "not_eligible"),
+    ConflictOfInterest: (403, "forbidden", "self_approval"),
+    AlreadyClaimed: (409, "version_conflict", "claimed_by_another"),
+    NotClaimed: (409, "version_conflict", "not_claimed"),
+    ClaimLapsed: (409, "version_conflict", "claim_lapsed"),
+    AlreadyReviewed: (409, "version_conflict", "already_reviewed"),
+    StaleView: (409, "version_conflict", "stale"),
+    AlreadyExpired: (410, "interrupt_expired", "expired"),
+    AlreadySettled: (409, _CLOSED, "settled"),
+    UndoTooLate: (409, _CLOSED, "undo_too_late"),
+    NoSuchMove: (409, _CLOSED, "no_such_move"),
+    NotRedrivable: (409, "version_conflict", "not_redrivable"),
+    NotOffered: (400, _INVALID, "action_not_allowed"),
+    TextRequired: (400, _INVALID, "text_required"),
+    ResumeMismatch: (400, _INVALID, "resume_schema"),
+    UnreadableDecision: (400, _INVALID, "unreadable"),
+}
+
+
+def refusal_of(refused: VerificationError) -> Refusal:
+    """Return how the API says it."""
+    for kind in type(refused).__mro__:
+        if kind in _BY_KIND:
+            status, error, reason = _BY_KIND[kind]
+            return Refusal(status, error, str(refused), {"reason": reason, **_details(refused)})
+    return Refusal(400, _INVALID, str(refused), {"reason": "not_possible"})
+
+
+def _details(refused: VerificationError) -> dict[str, Any]:
+    match refused:
+        case AlreadyClaimed(by=by, until=until):
+            return {"by": by, "until": until}
+        case StaleView(changed=changed, since=since):
+            return {"changed": list(changed), "since": since}
+        case UnreadableDecision(pointer=pointer, reason=reason):
+            return {"pointer": pointer, "reason": reason}
+        case TextRequired(which=which):
+            return {"pointer": f"/{which}"}
+        case NotOffered(offered=offered):
+            return {"pointer": "/action", "offered": [each.value for each in offered]}
+        case AlreadySettled(because=because):
+            return {"because": because}
+        case _:
+            return {}

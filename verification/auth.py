@@ -1,0 +1,73 @@
+"""Who a request of the API speaks for, where it must be a person: a token of theirs, or a session.
+
+A token is looked up by its readable part and compared by hash in constant time; nothing is cached.
+A session counts only together with its CSRF token: a page elsewhere cannot speak for anybody.
+"""
+
+import hashlib
+import hmac
+import re
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+
+from runs.auth import KeyRefused
+from runs.refusal import Refusal
+from verification.models import PersonalToken
+
+_TOKEN = re.compile(r"owp_([0-9a-f]{12})_([A-Za-z0-9-]{43})")
+_USE_IS_NOTED_EVERY = timedelta(minutes=1)
+
+
+class PersonalTokenAuthentication(BaseAuthentication):
+    """Authenticates a request as the person whose token it carries."""
+
+    def authenticate(self, request: Request) -> tuple[User, PersonalToken] | None:
+        """Return the person and the token; None when the request carries another kind of key."""
+        scheme, _, sent = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        if scheme.lower() != "bearer" or not sent.strip().startswith("owp_"):
+            return None
+        token = token_named(sent.strip())
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return the challenge that makes a refusal a 401."""
+        return 'Bearer realm="openwop-console"'
+
+
+class PersonAuthentication(SessionAuthentication):
+    """Authenticates a request by the session of a signed-in person, with its CSRF token."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        """Pass when the request comes from a page of the Console. Raises Refusal."""
+        try:
+            super().enforce_csrf(request)
+        except PermissionDenied as denied:
+            message = "Send the CSRF token of the session, from the Console's own origin."
+            raise Refusal(403, "forbidden", message, {"reason": "csrf"}) from denied
+
+
+def token_named(sent: str) -> PersonalToken:
+    """Return the token in force that this text is.
+
+    Raises:
+        KeyRefused: with reason `key_unknown`, `key_revoked` or `key_expired`.
+    """
+    parts = _TOKEN.fullmatch(sent)
+    token_id, secret = parts.groups() if parts else ("0" * 12, "")
+    token = PersonalToken.objects.select_related("user").filter(token_id=token_id).first()
+    digest = hashlib.sha256(secret.encode()).hexdigest()
+    if not hmac.compare_digest(digest, token.digest if token else "0" * 64) or token is None:
+        raise KeyRefused("key_unknown")
+    now = timezone.now()
+    if token.revoked_at is not None or not token.user.is_active:
+        raise KeyRefused("key_revoked")
+    if token.expires_at is not None and token.expires_at <= now:
+        raise KeyRefused("key_expired")
+    if token.last_used_at is None or now - token.last_used_at > _USE_IS_NOTED_EVERY:
+        PersonalToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token

@@ -125,9 +125,9 @@ def tie_together(
         groups.tie(target_key(event_id), key)
         groups.tie(decision_key(event_id), key)
     for case in cases.values():
-        interrupt = _interrupt_after_fail(index, case)
-        if interrupt is not None:
-            groups.tie(target_key(case.target), interrupt_keys(interrupt)[0])
+        led_to = _interrupt_after_fail(index, case)
+        if led_to is not None:
+            groups.tie(target_key(case.target), interrupt_keys(led_to)[0])
     for target, decision in _asked_about(index, cases):
         groups.tie(target_key(target), decision_key(decision.line.event_id))
 

@@ -53,12 +53,12 @@ def interrupts_of_turns(index: Index, low: Sequence[Turn]) -> Interrupts:
             by_agent[interrupt.agent_id].append(interrupt)
     found = {}
     for turn in low:
-        interrupts = by_agent[turn.agent_id] if turn.node_id is None else by_node[turn.node_id]
+        nearby = by_agent[turn.agent_id] if turn.node_id is None else by_node[turn.node_id]
         following = next_turn(index, turn)
         before = following.sequence if following else NEVER
-        interrupt = first_between(interrupts, turn.sequence, before, _opened_at)
-        if interrupt is not None:
-            found[turn.line.event_id] = interrupt
+        led_to = first_between(nearby, turn.sequence, before, _opened_at)
+        if led_to is not None:
+            found[turn.line.event_id] = led_to
     return MappingProxyType(found)
 
 

@@ -26,10 +26,10 @@ class WebhookView(APIView):
         operation_id="receiveWebhook",
         auth=[],
         request={"application/json": OpenApiTypes.OBJECT},
-        responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
+        responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request, host: str) -> Response:
-        """Take one delivery: 201 stored, 200 held already, 202 noted and to be read from the host.
+        """Take one delivery: 200 committed, 202 noted and to be read from the host.
 
         Signed with the host's webhook secret in any spelling of OpenWOP v1 and v2, or by Standard
         Webhooks, within 300 seconds.

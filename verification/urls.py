@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from verification import api, review_api
+from verification import api, jobs_api, review_api
 
 urlpatterns = [
     path("gates/<path:target>", api.GateView.as_view(), name="gate"),
@@ -16,4 +16,9 @@ urlpatterns = [
     path("escalations/<int:pk>/<slug:move>", review_api.MoveView.as_view(), name="move"),
     path("deliveries", review_api.DeliveriesView.as_view(), name="deliveries"),
     path("deliveries/<int:pk>/redrive", review_api.RedriveView.as_view(), name="redrive"),
+    path("consensus", jobs_api.ConsensusView.as_view(), name="consensus"),
+    path("jobs", jobs_api.JobsView.as_view(), name="jobs"),
+    path("jobs/<uuid:job>", jobs_api.JobView.as_view(), name="job"),
+    path("jobs/<uuid:job>/cancel", jobs_api.CancelJobView.as_view(), name="job-cancel"),
+    path("models", jobs_api.ModelsView.as_view(), name="models"),
 ]

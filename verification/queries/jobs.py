@@ -1,0 +1,192 @@
+"""Reads jobs for the API and the pages: lists, one job, what it has spent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from runs.models import Viewer
+from verification.domain.consensus.result import Result
+from verification.domain.consensus.steps import Done, next_step
+from verification.domain.errors import VerificationError
+from verification.domain.jobs.request import RULE
+from verification.domain.jobs.states import JobState, StepState
+from verification.job_ledger import load
+from verification.models import Job, JobStep
+
+PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a job has cost so far."""
+
+    used: int
+    """Tokens that models reported."""
+    set_aside: int
+    """For a call under way."""
+    lost: int
+    """Of calls that may have been paid for although no reply came."""
+    budget: int | None
+    cost_usd: Decimal
+    unpriced: int
+    """Replies for which no price is known."""
+
+    @property
+    def is_priced(self) -> bool:
+        """True when the sum of money covers every reply."""
+        return not self.unpriced
+
+
+def jobs_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return `{jobs, next}`: one page of the jobs that the viewer sees, newest first."""
+    jobs = Job.objects.visible_to(viewer).select_related("run__host", "about_run__host")
+    if query.get("state") in list(JobState):
+        jobs = jobs.filter(state=query["state"])
+    cursor = query.get("cursor", "")
+    if cursor.isascii() and cursor.isdigit() and len(cursor) < 19:
+        jobs = jobs.filter(pk__lt=int(cursor))
+    found = list(jobs.order_by("-pk")[: PAGE + 1])
+    return {
+        "jobs": [job_document(job) for job in found[:PAGE]],
+        "next": str(found[PAGE - 1].pk) if len(found) > PAGE else None,
+    }
+
+
+def job_document(job: Job, *, whole: bool = False) -> dict[str, Any]:
+    """Return a job as the API shows it.
+
+    Args:
+        job: with its run and host.
+        whole: with votes, spending and, once it has ended, the result with its words.
+    """
+    document: dict[str, Any] = {
+        "id": str(job.uid),
+        "operation": job.operation,
+        "state": job.state,
+        "phase": phase_of(job),
+        "verdict": job.verdict or None,
+        "basis": job.basis or None,
+        "rounds": job.rounds,
+        **_agreed(job),
+        "runId": str(job.uid),
+        "host": job.run.host.slug,
+        "about": _about(job),
+        "createdAt": _instant(job.created_at),
+        "startedAt": _instant(job.started_at),
+        "endedAt": _instant(job.ended_at),
+        "deadlineAt": _instant(job.deadline_at),
+        "stop": job.stop or None,
+        "brokenBecause": job.broken_because or None,
+    }
+    if whole:
+        document["votes"] = [_vote(vote) for vote in job.votes.order_by("pk")]
+        document["spending"] = _spending(account_of(job))
+        document["result"] = _result(job) if job.has_ended else None
+    return document
+
+
+def _agreed(job: Job) -> dict[str, Any]:
+    names = ("proposers", "judges", "mode", "quorum", "maxRounds", "onDissent", "criteria")
+    return {name: job.shape.get(name) for name in names} | {"maxTokenBudget": job.max_tokens}
+
+
+def _about(job: Job) -> dict[str, str] | None:
+    if job.about_run is None:
+        return None
+    return {
+        "runId": job.about_run.run_id,
+        "host": job.about_run.host.slug,
+        "target": job.about_target,
+    }
+
+
+def _vote(vote: Any) -> dict[str, Any]:
+    return {
+        "round": vote.round,
+        "judge": vote.judge,
+        "accepted": vote.accepted,
+        "callFailed": vote.call_failed,
+        "criteria": vote.criteria,
+        "at": _instant(vote.at),
+    }
+
+
+def _spending(account: Account) -> dict[str, Any]:
+    return {
+        "tokens": account.used,
+        "setAside": account.set_aside,
+        "lost": account.lost,
+        "budget": account.budget,
+        "costUsd": str(account.cost_usd),
+        "unpricedReplies": account.unpriced,
+    }
+
+
+def account_of(job: Job) -> Account:
+    """Return what a job has cost so far."""
+    steps = list(JobStep.objects.filter(job=job))
+    replies = [each for each in steps if each.state == StepState.ANSWERED and is_model(each.model)]
+    return Account(
+        used=sum(each.input_tokens + each.output_tokens for each in steps),
+        set_aside=sum(each.reserved_tokens for each in steps),
+        lost=sum(each.lost_tokens for each in steps),
+        budget=job.max_tokens,
+        cost_usd=sum((each.cost_usd or Decimal(0) for each in replies), Decimal(0)),
+        unpriced=sum(each.cost_usd is None for each in replies),
+    )
+
+
+def is_model(name: str) -> bool:
+    """Say whether a step's model is one that is called, and not a rule or a given answer."""
+    return bool(name) and not name.startswith(RULE)
+
+
+def result_of(job: Job) -> Result | None:
+    """Return the result that the ledger adds up to; None where there is none or words are gone."""
+    try:
+        ledger = load(job)
+        step = next_step(ledger.rules, ledger.history)
+    except VerificationError:
+        return None
+    return step.result if isinstance(step, Done) and isinstance(step.result, Result) else None
+
+
+def _result(job: Job) -> dict[str, Any] | None:
+    result = result_of(job)
+    if result is None:
+        return None
+    document: dict[str, Any] = {
+        "answer": result.answer,
+        "verdict": result.verdict.value,
+        "dissent": list(result.dissent),
+        "rounds": result.rounds,
+        "tokenUsage": {
+            "input_tokens": result.usage.input_tokens,
+            "output_tokens": result.usage.output_tokens,
+        },
+        "status": result.status.value,
+        "basis": job.basis,
+    }
+    if result.failure is not None:
+        document["errorInfo"] = {
+            "kind": result.failure.kind.value,
+            "code": result.failure.code,
+            "retryable": result.failure.is_retryable,
+            "httpStatus": result.failure.http_status,
+        }
+    return document
+
+
+def phase_of(job: Job) -> str:
+    """Return in one word what a job is doing: queued, proposing, judging, revising, ended."""
+    if job.has_ended:
+        return "ended"
+    last = JobStep.objects.filter(job=job).order_by("-position").values_list("phase", flat=True)
+    words = {"proposer": "proposing", "judge": "judging", "revision": "revising"}
+    return words.get(last.first() or "", "queued" if job.state == JobState.QUEUED else "working")
+
+
+def _instant(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

@@ -28,7 +28,7 @@ from verification.domain.requests import (
     target_key,
 )
 from verification.domain.stretches import first_between
-from verification.domain.ties import Interrupts
+from verification.domain.ties import EXTERNAL, Interrupts
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +152,22 @@ def _is_blocked_at(index: Index, case: Case, moment: int) -> bool:
 
 
 def _interrupt_after_fail(index: Index, case: Case) -> Interrupt | None:
-    """Return the interrupt that a `fail` led to: at the same node, or naming it as its cause."""
+    """Return the interrupt that a `fail` led to.
+
+    One that names the verdict as its cause; else one that is the host's very next event, unless it
+    waits for another system; else the next at the failed node.
+    """
     failed = next((each for each in case.verdicts if each.kind is VerdictKind.FAIL), None)
     if failed is None or not index.run.interrupts:
         return None
     caused = index.interrupts_by_cause.get(failed.line.event_id)
     if caused is not None:
         return caused
+    at_once = first_between(
+        index.run.interrupts, failed.sequence, failed.sequence + 2, lambda each: each.opened_at
+    )
+    if at_once is not None and at_once.kind != EXTERNAL:
+        return at_once
     here = index.interrupts_of_node.get(case.subject.node_id or "", [])
     replaced_by = case.later.replaced_by
     before = NEVER if replaced_by is None else sequence_of(replaced_by)

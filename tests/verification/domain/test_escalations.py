@@ -83,8 +83,21 @@ def test_an_interrupt_that_names_the_verdict_as_its_cause_is_the_same_matter():
     assert only(*FAILED, interrupt).reasons == ("fail", "interrupt")
 
 
-def test_an_interrupt_of_another_node_is_a_matter_of_its_own():
-    found = concluded(*FAILED, suspended(3, "gate"))
+def test_an_interrupt_that_is_the_very_next_event_is_the_same_matter():
+    escalation = only(*FAILED, suspended(3, "gate"))
+
+    assert escalation.reasons == ("fail", "interrupt")
+    assert escalation.interrupt.node_id == "gate"
+
+
+def test_a_wait_for_another_system_right_after_a_fail_is_a_matter_of_its_own():
+    found = concluded(*FAILED, suspended(3, "gate", "external-event"))
+
+    assert wanted(found) == [("fail", "e1"), ("interrupt", None)]
+
+
+def test_a_later_interrupt_of_another_node_is_a_matter_of_its_own():
+    found = concluded(*FAILED, suspended(4, "gate"))
 
     assert wanted(found) == [("fail", "e1"), ("interrupt", None)]
 

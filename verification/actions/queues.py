@@ -78,7 +78,7 @@ def save_queue(
     Raises:
         NotAdmin: they are not.
     """
-    _check_admin(by, queue.workspace_id)
+    check_admin(by, queue.workspace_id)
     changed = sorted(name for name in FIELDS if getattr(queue, name) != values[name])
     for name in FIELDS:
         setattr(queue, name, values[name])
@@ -103,7 +103,7 @@ def remove_queue(*, queue: Queue, by: User) -> None:
         NotAdmin: the person is not an administrator.
         DefaultQueueStays: it is the one that takes the rest.
     """
-    _check_admin(by, queue.workspace_id)
+    check_admin(by, queue.workspace_id)
     if queue.is_default:
         raise DefaultQueueStays
     moved = queue.escalations.update(queue=default_queue(queue.workspace_id))
@@ -117,6 +117,7 @@ def remove_queue(*, queue: Queue, by: User) -> None:
     queue.delete()
 
 
-def _check_admin(by: User, workspace: int) -> None:
+def check_admin(by: User, workspace: int) -> None:
+    """Pass when the person is an administrator of the workspace. Raises NotAdmin."""
     if role_of(by, workspace) != Role.ADMIN.value:
         raise NotAdmin

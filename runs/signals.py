@@ -1,7 +1,8 @@
 """The one signal of the project: `events_appended`.
 
 Sent inside the appending transaction, so that what is judged from an event commits with it. The
-sender is the `Run` class; `appended` is a list of `Appended`.
+sender is the `Run` class; `appended` is a list of `Appended`. A receiver reads and writes nothing:
+it returns what it wants to do, or None, and that is done in a savepoint.
 """
 
 from collections.abc import Sequence

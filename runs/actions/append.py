@@ -8,15 +8,17 @@ change.
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from runs import live
+from runs.actions.held import held_beside, locked_runs
 from runs.actions.log import NewLine, console_line, line_of, write
 from runs.actions.runs import save_derived
 from runs.domain import gaps as gap_rules
@@ -83,8 +85,12 @@ def append(*, host: Host, batches: Mapping[str, Batch], now: datetime | None = N
         Counts, conflicts with what we hold, and the runs as they are now.
     """
     now = now or timezone.now()
-    runs = _lock(host, batches)
-    held = _held(runs.values(), batches)
+    runs = locked_runs(host, batches)
+    held = held_beside(
+        (runs[run_id], envelope)
+        for run_id, batch in batches.items()
+        for _, envelope in batch.envelopes
+    )
     additions = [
         _sort(runs[run_id], batch, held[runs[run_id].pk], now)
         for run_id, batch in sorted(batches.items())
@@ -98,55 +104,6 @@ def append(*, host: Host, batches: Mapping[str, Batch], now: datetime | None = N
         conflicts=[each for addition in additions for each in addition.intake.conflicts],
         runs=[addition.run for addition in additions],
     )
-
-
-def _lock(host: Host, run_ids: Iterable[str]) -> dict[str, Run]:
-    """Return the runs, locked in the order of their ids, those not heard of before created.
-
-    Nothing is locked before every new run is in: whoever held a lock while waiting for another's
-    new run could be what that other waits for.
-    """
-    wanted = sorted(run_ids)
-    runs = Run.objects.filter(host=host, run_id__in=wanted)
-    known = set(runs.values_list("run_id", flat=True))
-    if len(known) < len(wanted):
-        unknown = [run_id for run_id in wanted if run_id not in known]
-        Run.objects.bulk_create(
-            [Run(host=host, workspace_id=host.workspace_id, run_id=each) for each in unknown],
-            ignore_conflicts=True,
-        )
-    locked = runs.select_for_update().order_by("run_id")
-    return {run.run_id: run for run in locked}
-
-
-_HELD = """
-    WITH arriving (run_id, event_id, sequence) AS (
-        SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[])
-    )
-    SELECT run_id, event_id, e.sequence, digest
-      FROM runs_event e JOIN arriving USING (run_id, event_id)
-    UNION
-    SELECT run_id, e.event_id, sequence, digest
-      FROM runs_event e JOIN arriving USING (run_id, sequence)
-     WHERE origin = 'host'
-"""
-
-
-def _held(runs: Iterable[Run], batches: Mapping[str, Batch]) -> dict[int, list[Held]]:
-    """Return the held events that share an id or a sequence with what arrives, by run."""
-    held: dict[int, list[Held]] = defaultdict(list)
-    arriving = [
-        (run.pk, envelope.event_id, envelope.sequence)
-        for run in runs
-        if run.last_position
-        for _, envelope in batches[run.run_id].envelopes
-    ]
-    if arriving:
-        with connection.cursor() as cursor:
-            cursor.execute(_HELD, [list(column) for column in zip(*arriving, strict=True)])
-            for run_pk, event_id, sequence, digest in cursor.fetchall():
-                held[run_pk].append(Held(event_id, sequence, bytes(digest)))
-    return held
 
 
 def _sort(run: Run, batch: Batch, held: Sequence[Held], now: datetime) -> _Addition:
@@ -232,11 +189,20 @@ def _count(changed: Sequence[_Addition], now: datetime) -> None:
 def _fold_gaps(changed: Sequence[_Addition]) -> None:
     """Bring first and last sequence and the missing ranges up to date."""
     held: dict[int, list[gap_rules.Range]] = defaultdict(list)
-    grown = [addition.run.pk for addition in changed if not addition.was_empty]
-    for gap in Gap.objects.filter(run__in=grown):
+    torn = [addition.run.pk for addition in changed if _is_torn(addition)]
+    for gap in Gap.objects.filter(run__in=torn) if torn else ():
         held[gap.run_id].append((gap.first, gap.last))
     for addition in changed:
         _fold_gaps_of(addition, sorted(held[addition.run.pk]))
+
+
+def _is_torn(addition: _Addition) -> bool:
+    """Say whether rows of missing ranges may be held, as the counts before the addition tell."""
+    run = addition.run
+    if run.first_sequence is None or run.last_sequence is None:
+        return False
+    before = run.event_count - len(addition.intake.new)
+    return run.first_sequence > 0 or before != run.last_sequence - run.first_sequence + 1
 
 
 def _fold_gaps_of(addition: _Addition, before: list[gap_rules.Range]) -> None:
@@ -290,8 +256,12 @@ def _judge(changed: Sequence[_Addition]) -> None:
         Appended(run=each.run, lines=each.lines, gaps_changed=each.gaps_changed) for each in changed
     ]
     try:
-        with transaction.atomic():
-            events_appended.send(sender=Run, appended=appended)
+        answers: list[tuple[Any, Any]] = events_appended.send(sender=Run, appended=appended)
+        wanted = [do for _, do in answers if do is not None]
+        if wanted:
+            with transaction.atomic():
+                for do in wanted:
+                    do()
     except Exception:
         logger.exception("judging failed; the runs are held")
         for addition in changed:

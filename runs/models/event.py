@@ -17,7 +17,13 @@ class Event(models.Model):
     """
 
     pk = models.CompositePrimaryKey("run", "position")
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    run = models.ForeignKey(
+        Run,
+        on_delete=models.CASCADE,
+        related_name="events",
+        db_index=False,  # the primary key begins with it
+        db_constraint=False,  # the writer holds the run's row lock, and to check each line is dear
+    )
     position = models.BigIntegerField()
     origin = models.CharField(max_length=8, choices=[(o.value, o.value) for o in Origin])
     sequence = models.BigIntegerField(null=True)

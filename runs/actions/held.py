@@ -1,0 +1,82 @@
+"""What a host's runs hold already, read under their locks: what arrives is weighed against it.
+
+Every ingest request asks this, so the statements are written out. They must find their rows by
+index whatever the planner knows of the table: on a fresh one it knows nothing, and joins all of it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from runs.domain.intake import Held
+from runs.domain.log import Envelope
+from runs.models import Host, Run
+from runs.rows import columns, fetch, instance
+
+_LOCK = f"""
+    SELECT {columns(Run, "r")} FROM runs_run r
+     WHERE r.host_id = %s AND r.run_id = ANY(%s)
+     ORDER BY r.run_id FOR NO KEY UPDATE
+"""  # noqa: S608  (constant text)
+
+
+def locked_runs(host: Host, run_ids: Iterable[str]) -> dict[str, Run]:
+    """Return the runs, locked in the order of their ids, those not heard of before created.
+
+    Where there are several, nothing is locked before every new one is in: whoever held a lock while
+    waiting for another's new run could be what that other waits for.
+    """
+    wanted = sorted(run_ids)
+    if len(wanted) == 1:
+        found = _lock(host, wanted)
+        if found:
+            return found
+    known = set(Run.objects.filter(host=host, run_id__in=wanted).values_list("run_id", flat=True))
+    new = [
+        Run(host=host, workspace_id=host.workspace_id, run_id=each)
+        for each in wanted
+        if each not in known
+    ]
+    if new:
+        Run.objects.bulk_create(new, ignore_conflicts=True)
+    return _lock(host, wanted)
+
+
+def _lock(host: Host, run_ids: Sequence[str]) -> dict[str, Run]:
+    runs = (instance(Run, row) for row in fetch(_LOCK, [host.pk, list(run_ids)]))
+    return {run.run_id: run for run in runs}
+
+
+_SAME_ID = """
+    SELECT wanted.run_id, e.event_id, e.sequence, e.digest
+      FROM unnest(%s::bigint[], %s::text[]) AS wanted (run_id, event_id), LATERAL (
+           SELECT event_id, sequence, digest FROM runs_event
+            WHERE run_id = wanted.run_id AND event_id = wanted.event_id LIMIT 1) e
+"""
+_SAME_SEQUENCE = """
+    SELECT wanted.run_id, e.event_id, e.sequence, e.digest
+      FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (run_id, sequence), LATERAL (
+           SELECT event_id, sequence, digest FROM runs_event
+            WHERE run_id = wanted.run_id AND sequence = wanted.sequence AND origin = 'host'
+            LIMIT 1) e
+"""
+
+
+def held_beside(arriving: Iterable[tuple[Run, Envelope]]) -> dict[int, list[Held]]:
+    """Return the held events that share an id or a sequence with what arrives, by run."""
+    grown = [(run, envelope) for run, envelope in arriving if run.last_position]
+    held: dict[int, list[Held]] = defaultdict(list)
+    if not grown:
+        return held
+    ids = [(run.pk, envelope.event_id) for run, envelope in grown]
+    sequences = [
+        (run.pk, envelope.sequence)
+        for run, envelope in grown
+        if run.last_sequence is not None and envelope.sequence <= run.last_sequence
+    ]
+    for sql, wanted in ((_SAME_ID, ids), (_SAME_SEQUENCE, sequences)):
+        if wanted:
+            for run, event_id, sequence, digest in fetch(
+                sql, [list(c) for c in zip(*wanted, strict=True)]
+            ):
+                held[run].append(Held(event_id, sequence, bytes(digest)))
+    return held

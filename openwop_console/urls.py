@@ -11,6 +11,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from openwop_console import frame, health, styleguide
 from openwop_console.error_pages import api_not_found
 from openwop_console.pages import escalation, finding, findings, queue, run, run_list, sockets
+from openwop_console.review_urls import urlpatterns as review_pages
 from runs.urls import urlpatterns as runs_api
 from verification.urls import urlpatterns as verification_api
 
@@ -24,6 +25,7 @@ api = [
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="runs"), name="home"),
+    *review_pages,
     path("runs", run_list.view, name="runs"),
     path("runs/<slug:host>/<run:run>/lines/<int:position>", run.line, name="line"),
     path("runs/<slug:host>/<run:run>", run.view, name="run"),

@@ -46,7 +46,7 @@ class PersonAuthentication(SessionAuthentication):
         """Pass when the request comes from a page of the Console. Raises Refusal."""
         try:
             # Django's own request: DRF's would parse the body, which views read strictly.
-            super().enforce_csrf(request._request)
+            super().enforce_csrf(request._request)  # type: ignore[arg-type]
         except PermissionDenied as denied:
             message = "Send the CSRF token of the session, from the Console's own origin."
             raise Refusal(403, "forbidden", message, {"reason": "csrf"}) from denied

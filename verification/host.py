@@ -9,7 +9,7 @@ from typing import Any
 
 from runs.domain.host_answer import Answer
 from runs.domain.log import LogLine, Origin
-from runs.host_reader import HostReader, segment, with_code
+from runs.host_reader import HostReader, Reading, segment, with_code
 from runs.pinned import Call, Line, send
 
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -28,6 +28,10 @@ class HostClient(HostReader):
     def resolve_by_token(self, token: str, body: bytes, idempotency_key: str) -> Answer:
         """Send a decision to the token surface; the token is the authorization."""
         return self._post(self._path(f"interrupts/{segment(token)}"), body, idempotency_key, {})
+
+    def read_artifact(self, run_id: str, artifact_id: str) -> Reading:
+        """Read one result of a run. Source: OpenWOP rest-endpoints.md, artifacts."""
+        return self._get(f"{self._run(run_id)}/artifacts/{segment(artifact_id)}", self._bearer())
 
     def poll_events(self, run_id: str, after: int | None = None) -> tuple[LogLine, ...] | None:
         """Read the run's events above a sequence as lines without a position; None: unreadable."""

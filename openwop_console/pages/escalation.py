@@ -1,55 +1,45 @@
 """One escalation: what is asked, the evidence, the decision, and what became of it."""
 
-from datetime import datetime
+from contextlib import suppress
 from typing import Any
 
-import orjson
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from openwop_console.pages.decision_form import (
+    REASONS,
+    decision_in,
+    drafted,
+    drawn_action,
+    drawn_fields,
+    seen_in,
+    seen_text,
+    with_drafts,
+)
+from openwop_console.pages.delivery_strip import delivery_of, progress_of
+from openwop_console.pages.escalation_evidence import evidence_of
 from openwop_console.pages.queue import row
-from openwop_console.pages.run import address_of, rows_of
-from runs.models import Event, Viewer
-from runs.queries.timeline import between
+from openwop_console.pages.run import address_of
+from runs.models import Viewer
 from verification import situations
-from verification.actions import escalations
-from verification.domain.answers import assembled, read_answers
-from verification.domain.choices import Choice, Need
-from verification.domain.decisions import Action, Decision, UnreadableDecision, checked_text
-from verification.domain.delivery import UNSETTLED
-from verification.domain.delivery import State as DeliveryState
-from verification.domain.effect import EffectKind
+from verification.actions import comments, escalations
+from verification.actions.redrive import redrive
 from verification.domain.errors import VerificationError
-from verification.domain.fields import FieldKind, FormField
-from verification.domain.freshness import View
 from verification.domain.interrupt_request import InterruptRequest
 from verification.domain.lifecycle import State
-from verification.domain.lights import Lamp, Light, Lights, Progress, is_late, lights
 from verification.domain.refusals import AlreadySettled, StaleView
-from verification.models import Delivery, Escalation, Gate, Resolution, Verdict
-from verification.queries.queue import next_for
+from verification.domain.timing import heartbeat
+from verification.models import Comment, Delivery, Escalation, Gate, Resolution
+from verification.queries.differences import Change, differences
+from verification.queries.queue import done_by, next_for
+from verification.queries.reviewing import reviews_shown
 
-REASONS = (
-    ("Keeping it shut", (
-        "The verdict is right.",
-        "The evidence does not support the result.",
-        "It needs more than this host can check.",
-    )),
-    ("Letting it through", (
-        "Checked by hand; the result is correct.",
-        "The criterion does not apply here.",
-        "Accepted as a known risk.",
-    )),
-)  # fmt: skip
-"""Usual reasons, by what they are reasons for."""
-_EDITS = frozenset({Action.EDIT_ACCEPT, Action.REPLACE, Action.REPORT_EVENT})
-_AROUND = 5
-"""Lines above and below the verdict that are shown as evidence."""
+_BACK_TO_QUEUE = frozenset({"release", "close"})
 
 
 @require_GET
@@ -60,31 +50,56 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def act(request: HttpRequest, pk: int, move: str) -> HttpResponse:
-    """Claim, extend, release or resolve; a refusal says why, and what was typed stays."""
-    found = _visible(request, pk)
+    """Make a move; a refusal says why, and what was typed stays."""
+    found, person = _visible(request, pk), _person(request)
     moves = {
         "claim": escalations.claim,
         "extend": escalations.extend,
         "release": escalations.release,
+        "close": escalations.close,
+        "undo": escalations.undo,
     }
     try:
         if move == "resolve":
             return _resolve(request, found)
-        if move not in moves:
+        if move == "comment":
+            comments.comment(escalation=found.pk, by=person, text=request.POST.get("text", ""))
+        elif move == "redrive":
+            _redrive(request, found)
+        elif move in moves:
+            moves[move](escalation=found.pk, by=person)
+        else:
             raise Http404
-        moves[move](escalation=found.pk, by=_person(request))
     except VerificationError as refused:
         messages.error(request, str(refused))
         if move == "resolve" and not isinstance(refused, AlreadySettled):
             return _page(request, _visible(request, pk), refused)
-    return redirect("queue" if move == "release" else _address(found))
+    return redirect("queue" if move in _BACK_TO_QUEUE else _address(found))
+
+
+@require_POST
+def beat(request: HttpRequest, pk: int) -> HttpResponse:
+    """Renew the claim of an open page, and draw it again; what was lost is drawn as it is."""
+    found = _visible(request, pk)
+    with suppress(VerificationError):  # the claim is drawn as it stands now: that says it
+        escalations.extend(escalation=found.pk, by=_person(request))
+    shown = content(_visible(request, pk), request.user)
+    return render(request, "verification/escalation.html#claim", shown)
+
+
+@require_POST
+def draft(request: HttpRequest, pk: int) -> HttpResponse:
+    """Keep what a person has typed so far, whoever holds the claim."""
+    found = _visible(request, pk)
+    comments.save_draft(escalation=found, by=_person(request), fields=drafted(request.POST))
+    return HttpResponse(status=204)
 
 
 def find(viewer: Viewer, pk: int) -> Escalation | None:
     """Return the escalation, if the viewer may see it."""
     visible = Escalation.objects.visible_to(viewer)
     found: Escalation | None = (
-        visible.select_related("run", "run__host", "claimed_by").filter(pk=pk).first()
+        visible.select_related("run", "run__host", "claimed_by", "queue").filter(pk=pk).first()
     )
     return found
 
@@ -95,18 +110,25 @@ def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
     resolution = Resolution.objects.filter(escalation=found).select_related("by").first()
     is_waiting = found.state in (State.OPEN, State.CLAIMED)
     offered = situations.choices_of(found, interrupt) if is_waiting else ()
+    typed = comments.draft_of(found, viewer) if isinstance(viewer, User) else {}
     return {
         "escalation": _asked(found, viewer, interrupt),
-        "evidence": _evidence(found),
-        "actions": [_action(choice, number) for number, choice in enumerate(offered, 1)],
-        "fields": list(_fields(offered)),
+        "evidence": evidence_of(found),
+        "actions": [drawn_action(choice, number) for number, choice in enumerate(offered, 1)],
+        "fields": with_drafts(drawn_fields(offered), typed),
         "reason_templates": REASONS,
-        "resolution": resolution and _resolution(resolution),
-        "delivery": resolution and _delivery(found, resolution),
+        "reviews": reviews_shown(found, viewer),
+        "comments": _comments(found),
+        "turns": _turns(found),
+        "resolution": resolution and _resolution(found, resolution, viewer),
+        "delivery": resolution and delivery_of(found, resolution),
+        "done": done_by(viewer, timezone.now()),
         "urls": _urls(found, viewer),
         "live_url": f"/ws/queue/{found.pk}/",
-        "drafts": {},
+        "drafts": typed,
+        "chosen": typed.get("action", ""),
         "here": _address(found),
+        "half_lease_s": int(heartbeat(situations.rules_of(found.queue)).total_seconds()),
     }
 
 
@@ -114,10 +136,21 @@ def changes(found: Escalation, viewer: Viewer, sent: dict[str, Any]) -> dict[str
     """Gather what an open page must draw to be true again, and whether what it shows is stale."""
     shown = content(found, viewer)
     seen = str(sent.get("seen", ""))
-    now_seen = shown["escalation"]["seen"]
-    if shown["actions"] and seen and seen.partition(":")[2] != now_seen.partition(":")[2]:
-        shown["stale"] = ["The verdicts or the host's question changed."]
+    if shown["actions"] and seen:
+        shown["stale"] = _stale(found, differences(found, seen_in(seen)))
     return shown
+
+
+def _stale(found: Escalation, changed: list[Change]) -> list[dict[str, Any]]:
+    address = address_of(found.run)
+    return [
+        {
+            "words": each.words,
+            "sequence": each.sequence,
+            "url": f"{address}#line-{each.position}" if each.position else "",
+        }
+        for each in changed
+    ]
 
 
 def _page(
@@ -125,69 +158,38 @@ def _page(
 ) -> HttpResponse:
     shown = content(found, request.user)
     if refused is not None:
-        posted = request.POST
-        shown["drafts"] = posted.dict()
-        shown["chosen"] = posted.get("action", "")
-        for field in shown["fields"]:
-            field["value"] = posted.get(field["name"], field["value"])
+        typed = drafted(request.POST)
+        shown["drafts"], shown["chosen"] = typed, typed.get("action", "")
+        shown["fields"] = with_drafts(shown["fields"], typed)
         if isinstance(refused, StaleView):
-            shown["stale"] = [f"Changed: {', '.join(refused.changed)}."]
+            seen = seen_in(request.POST.get("seen", ""))
+            shown["stale"] = _stale(found, differences(found, seen))
     status = 409 if isinstance(refused, StaleView) else 200 if refused is None else 422
     return render(request, "verification/escalation.html", shown, status=status)
 
 
-def _resolve(request: HttpRequest, found: Escalation) -> HttpResponseRedirect:
-    decision = _decision(request.POST, found)
-    seen = _seen(request.POST.get("seen", ""))
-    escalations.resolve(escalation=found.pk, by=_person(request), decision=decision, seen=seen)
-    messages.success(request, "Decided. What becomes of it shows below.")
+def _resolve(request: HttpRequest, found: Escalation) -> HttpResponse:
+    decision = decision_in(request.POST, found)
+    seen = seen_in(request.POST.get("seen", ""))
+    person = _person(request)
+    said = escalations.resolve(escalation=found.pk, by=person, decision=decision, seen=seen)
+    if isinstance(said, Resolution):
+        messages.success(request, "Decided. What becomes of it shows below.")
+    elif isinstance(said, Comment):
+        messages.success(request, "Said. Somebody still has to decide.")
+    else:
+        messages.success(request, "Your say is in. Others are asked too.")
+    following = next_for(request.user, timezone.now())
+    if request.POST.get("then") == "next" and following is not None:
+        return redirect("escalation", following.pk)
     return redirect(_address(found))
 
 
-def _decision(posted: QueryDict, found: Escalation) -> Decision:
-    """Read the form as the choice that was made asks."""
-    chosen = posted.get("action", "")
-    offered = situations.choices_of(found, situations.interrupt_of(found))
-    choice = next((each for each in offered if each.action.value == chosen), None)
-    if choice is None:
-        raise UnreadableDecision("/action", "choose one of the actions")
-    answers = read_answers(choice.fields, _submitted(posted, choice))
-    is_edit = choice.action in _EDITS
-    reason = posted.get("reason", "").strip() or posted.get("reason_template", "")
-    return Decision(
-        action=choice.action,
-        reason=checked_text(reason, "/reason"),
-        feedback=checked_text(posted.get("feedback", ""), "/feedback"),
-        answers={} if is_edit else answers,
-        edited=assembled(choice.fields, answers) if is_edit else None,
-    )
-
-
-def _submitted(posted: QueryDict, choice: Choice) -> dict[str, Any]:
-    return {
-        field.name: posted.getlist(field.name)
-        if field.kind is FieldKind.CHOICES
-        else posted.get(field.name)
-        for field in choice.fields
-    }
-
-
-def _seen(text: str) -> View:
-    """Read back what `_seen_text` wrote; what is unreadable was never on screen, and is stale."""
-    position, _, rest = text.partition(":")
-    digest, _, verdicts = rest.partition(":")
-    return View(
-        version=0,
-        position=int(position) if position.isascii() and position.isdigit() else 0,
-        digest=digest,
-        verdicts=frozenset(each for each in verdicts.split(",") if each),
-    )
-
-
-def _seen_text(found: Escalation) -> str:
-    """Write down what is on screen, so that a decision about something else is noticed."""
-    view = situations.view_of(found)
-    return f"{view.position}:{view.digest}:{','.join(sorted(view.verdicts))}"
+def _redrive(request: HttpRequest, found: Escalation) -> None:
+    for delivery in Delivery.objects.filter(
+        escalation=found, state__in=("dead", "stopped", "undeliverable")
+    ):
+        redrive(delivery=delivery.pk, by=_person(request))
 
 
 def _asked(found: Escalation, viewer: Viewer, interrupt: InterruptRequest | None) -> dict[str, Any]:
@@ -195,11 +197,15 @@ def _asked(found: Escalation, viewer: Viewer, interrupt: InterruptRequest | None
     run = found.run
     return {
         **row(found, viewer),
-        "seen": _seen_text(found),
+        "seen": seen_text(found),
         "agent": gate.actor if gate else "",
         "sentence": gate.detail.get("sentence", "") if gate else "",
         "claim_until": found.claim_until,
         "closed_because": found.closed_because.replace("_", " "),
+        "risk": found.risk,
+        "queue": found.queue.name if found.queue else "",
+        "required": found.queue.required_reviews if found.queue else 1,
+        "is_for_leads": found.handed_to_lead_at is not None,
         "run": {
             "run_id": run.run_id,
             "url": address_of(run),
@@ -211,174 +217,61 @@ def _asked(found: Escalation, viewer: Viewer, interrupt: InterruptRequest | None
             "kind": interrupt.kind.value,
             "title": interrupt.title,
             "prompt": interrupt.prompt,
+            "wanted": situations.approvals_wanted(interrupt),
+            "provider": interrupt.provider,
         },
     }
 
 
-def _evidence(found: Escalation) -> dict[str, Any]:
-    gate = Gate.objects.filter(run=found.run, target=found.target).first()
-    verdicts = list(Verdict.objects.filter(run=found.run, target=found.target).order_by("sequence"))
-    times = dict(
-        Event.objects.filter(
-            run=found.run, position__in=[each.position for each in verdicts]
-        ).values_list("position", "occurred_at")
-    )
-    address = address_of(found.run)
-    excerpt = rows_of(found.run, between(found.run, found.opened_position, _AROUND))
-    return {
-        "subject": gate.detail.get("sentence", "") if gate else "",
-        "verdicts": [
-            {
-                "word": each.verdict,
-                "agent": each.verifier,
-                "confidence": each.confidence,
-                "criteria": each.criteria,
-                "sequence": each.sequence,
-                "at": times.get(each.position),
-                "mark": "self_verified"
-                if gate and gate.independence == "self_verified" and each.verifier == gate.actor
-                else "",
-                "url": f"{address}?seq={each.sequence}#line-{each.position}",
-            }
-            for each in verdicts
-        ],
-        "lines": [
-            {**line, "url": f"{address}#line-{line['position']}"}
-            for line in excerpt
-            if "position" in line
-        ],
-    }
-
-
-def _action(choice: Choice, number: int) -> dict[str, Any]:
-    needs = [field.name for field in choice.fields]
-    if choice.feedback is not Need.NO:
-        needs.append("feedback")
-    if choice.reason is not Need.NO:
-        needs.append("reason")
-    return {
-        "value": choice.action.value,
-        "label": choice.label,
-        "tone": choice.tone.value,
-        "help": choice.help,
-        "needs": " ".join(needs),
-        "needs_reason": choice.reason is Need.REQUIRED,
-        "needs_feedback": choice.feedback is Need.REQUIRED,
-        "is_deliberate": choice.is_deliberate,
-        "goes_to_host": choice.goes_to_host,
-        "shortcut": str(number) if number <= 9 else "",
-    }
-
-
-def _fields(offered: tuple[Choice, ...]) -> list[dict[str, Any]]:
-    """Return every field that some choice asks for, each once."""
-    known = {field.name: field for choice in offered for field in choice.fields}
+def _comments(found: Escalation) -> list[dict[str, Any]]:
+    rows = found.comments.select_related("by", "content").order_by("at", "pk")
     return [
         {
-            "name": field.name,
-            "id": f"field-{number}",
-            "label": field.label,
-            "kind": field.kind.value,
-            "help": field.help,
-            "is_required": field.is_required,
-            "choices": [(str(index), str(value)) for index, value in enumerate(field.choices)],
-            "value": _initial(field),
+            "by": each.by.get_username(),
+            "at": each.at,
+            "kind": each.kind,
+            "text": bytes(each.content.body).decode("utf-8", "replace") or "(erased)",
         }
-        for number, field in enumerate(known.values(), 1)
+        for each in rows
     ]
 
 
-def _initial(field: FormField) -> str:
-    """Return what a field shows before anything is typed: JSON as people read it."""
-    if field.initial is None:
-        return ""
-    if field.kind is FieldKind.JSON:
-        return orjson.dumps(field.initial, option=orjson.OPT_INDENT_2).decode()
-    return str(field.initial)
+def _turns(found: Escalation) -> list[dict[str, Any]]:
+    """Return the deliveries that are no decision: turns, votes, what time that ran out sent."""
+    rows = Delivery.objects.filter(escalation=found, resolution=None).order_by("pk")
+    return [
+        {**progress_of(found, each, each.created_at), "what": _what(each), "at": each.created_at}
+        for each in rows.select_related("comment", "vote")
+    ]
 
 
-def _resolution(resolution: Resolution) -> dict[str, Any]:
+def _what(delivery: Delivery) -> str:
+    if delivery.comment is not None:
+        return delivery.comment.kind
+    return delivery.vote.action if delivery.vote is not None else "reject"
+
+
+def _resolution(found: Escalation, resolution: Resolution, viewer: Viewer) -> dict[str, Any]:
+    until = resolution.at + situations.rules_of(found.queue).undo
+    can_undo = resolution.by == viewer and timezone.now() < until
     return {
         "action": resolution.action,
         "by": resolution.by.get_username(),
         "at": resolution.at,
         "reason": resolution.reason,
-    }
-
-
-def _delivery(found: Escalation, resolution: Resolution) -> dict[str, Any]:
-    now = timezone.now()
-    delivery = Delivery.objects.filter(resolution=resolution).first()
-    if delivery is None:
-        shown = lights(Progress(decided_at=resolution.at), now)
-        text = "The host reads the gate; nothing is sent to it."
-        return {"state": "none", "text": text, "lights": _lamps(shown, "")}
-    progress = Progress(
-        decided_at=resolution.at,
-        state=DeliveryState(delivery.state),
-        words=delivery.words,
-        next_attempt_at=delivery.next_attempt_at,
-        delivered_at=delivery.delivered_at,
-        accepted_at=delivery.accepted_at,
-        effect=EffectKind(delivery.effect_kind) if delivery.effect_kind else None,
-        effect_at=delivery.effect_at,
-    )
-    proof = f"{address_of(found.run)}#line-{delivery.effect_position}"
-    return {
-        "state": _state_of(delivery, progress, now),
-        "text": delivery.words,
-        "next_at": delivery.next_attempt_at,
-        "lights": _lamps(lights(progress, now), proof),
-    }
-
-
-def _state_of(delivery: Delivery, progress: Progress, now: datetime) -> str:
-    """Return the badge word of where a delivery stands."""
-    if progress.effect is not None and progress.effect is not EffectKind.OVERTAKEN:
-        return "took_effect"
-    if is_late(progress, now):
-        return "no_effect"
-    if delivery.state in UNSETTLED:
-        return "retrying" if delivery.attempts else "pending"
-    return delivery.state
-
-
-_LAMP = {
-    Light.ON: "done",
-    Light.UNDER_WAY: "current",
-    Light.OFF: "waiting",
-    Light.TROUBLE: "failed",
-    Light.NOT_NEEDED: "skipped",
-}
-
-
-def _lamps(shown: Lights, proof: str) -> list[dict[str, Any]]:
-    named = (
-        ("Decided", shown.decided),
-        ("Delivered", shown.delivered),
-        ("Accepted", shown.accepted),
-        ("Took effect", shown.took_effect),
-    )
-    return [_lamp(word, lamp, proof if word == "Took effect" else "") for word, lamp in named]
-
-
-def _lamp(word: str, lamp: Lamp, proof: str) -> dict[str, Any]:
-    is_on = lamp.light is Light.ON
-    return {
-        "word": word,
-        "state": _LAMP[lamp.light],
-        "at": lamp.at if is_on else None,
-        "detail": "the line that proves it" if is_on and proof else "" if is_on else lamp.words,
-        "url": proof if is_on else "",
+        "undo_until": until if can_undo else None,
     }
 
 
 def _urls(found: Escalation, viewer: Viewer) -> dict[str, str]:
-    moves = ("claim", "extend", "release", "resolve")
+    moves = ("claim", "extend", "release", "resolve", "undo", "comment", "redrive", "close")
     following = next_for(viewer, timezone.now())
     return {
         "queue": reverse("queue"),
         "next": reverse("escalation", args=[following.pk]) if following else "",
+        "beat": reverse("escalation-beat", args=[found.pk]),
+        "draft": reverse("escalation-draft", args=[found.pk]),
+        "audit": f"{address_of(found.run)}/audit",
         **{move: reverse("escalation-act", args=[found.pk, move]) for move in moves},
     }
 

@@ -17,6 +17,14 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 
 from openwop_console.pages import escalation, finding, findings, queue, run, run_list
+from openwop_console.pages.presence import (
+    TOLD_EVERY_S,
+    Watchers,
+    arrival,
+    departure,
+    sentence,
+    watchers_group,
+)
 from runs.live import run_group, workspace_group
 from runs.models import Run, Viewer, workspaces_of
 from runs.queries.timeline import Cursor
@@ -183,9 +191,48 @@ class FindingConsumer(PageConsumer):
 
 
 class EscalationConsumer(PageConsumer):
-    """One escalation: who holds it, what became of the decision."""
+    """One escalation: who holds it, who else looks at it, what became of the decision."""
 
     quiet_s = 0.2
+    watchers: Watchers | None = None
+    telling: "asyncio.Task[None] | None" = None
+
+    async def connect(self) -> None:
+        """Join, and say so to whoever else looks."""
+        await super().connect()
+        if not self._joined:
+            return
+        self.watchers = Watchers(self.scope["user"].get_username())
+        self.watched = watchers_group(int(self.scope["url_route"]["kwargs"]["pk"]))
+        await self.channel_layer.group_add(self.watched, self.channel_name)
+        self._joined.append(self.watched)
+        self.telling = asyncio.create_task(self._tell())
+
+    async def disconnect(self, code: int) -> None:
+        """Say goodbye to whoever else looks, and leave."""
+        if self.telling is not None and self.watchers is not None:
+            self.telling.cancel()
+            await self.channel_layer.group_send(self.watched, departure(self.watchers.own))
+        await super().disconnect(code)
+
+    async def presence(self, message: dict[str, Any]) -> None:
+        """Hear who looks; answer who asks."""
+        if self.watchers is None:
+            return
+        if self.watchers.hear(message):
+            self._rung.set()
+        if message.get("asks") and message.get("name") != self.watchers.own:
+            answer = arrival(self.watchers.own, asks=False)
+            await self.channel_layer.group_send(self.watched, answer)
+
+    async def _tell(self) -> None:
+        asks = True
+        while self.watchers is not None:
+            message = arrival(self.watchers.own, asks=asks)
+            await self.channel_layer.group_send(self.watched, message)
+            await asyncio.sleep(TOLD_EVERY_S)
+            asks = False
+            self._rung.set()
 
     def groups_for(self, user: Viewer) -> list[str] | None:
         """Return the group of the escalation's run as well, if it is visible."""
@@ -200,6 +247,8 @@ class EscalationConsumer(PageConsumer):
         if found is None:
             return None
         shown = escalation.changes(found, user, self.sent or {})
+        if self.watchers is not None:
+            shown["others"] = sentence(self.watchers.others())
         return badge(user) + render_to_string("verification/escalation.html#changes", shown)
 
 

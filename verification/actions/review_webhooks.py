@@ -7,12 +7,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from runs.domain.destinations import Refused, read_url
+from runs.domain.webhooks import STANDARD_PREFIX
 from runs.models import Host
 from runs.sealing import seal
 from verification.actions.audit import actor_of, record
 from verification.actions.queues import check_admin
 from verification.domain.errors import VerificationError
-from verification.domain.outgoing import STANDARD_PREFIX
 from verification.models import ReviewWebhook
 
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
-from runs.models import Viewer
+from runs.models import Role, Viewer
 from verification.domain.lifecycle import State
-from verification.models import Escalation
+from verification.models import Escalation, Resolution
 
 PAGE = 100
 TABS = ("unclaimed", "mine", "open", "done")
@@ -51,9 +51,31 @@ def waiting_for(viewer: Viewer) -> int:
 
 
 def next_for(viewer: Viewer, now: datetime) -> Escalation | None:
-    """Return the unclaimed escalation that is due first."""
+    """Return the unclaimed escalation that is due first and that the person has not passed on."""
     rows: QuerySet[Escalation] = Escalation.objects.visible_to(viewer).waiting()
-    return rows.filter(unclaimed(now)).order_by("due_at", "pk").first()
+    rows = rows.filter(unclaimed(now))
+    if isinstance(viewer, User):
+        spoken = Q(votes__by=viewer) | Q(comments__by=viewer, comments__kind="cannot_decide")
+        rows = rows.exclude(pk__in=Escalation.objects.filter(spoken).values("pk"))
+        if not viewer.is_superuser:
+            led = Q(handed_to_lead_at=None) | Q(queue__leads=viewer) | _administered(viewer)
+            rows = rows.filter(pk__in=Escalation.objects.filter(led).values("pk"))
+    return rows.order_by("due_at", "pk").first()
+
+
+def _administered(viewer: User) -> Q:
+    return Q(workspace__memberships__user=viewer, workspace__memberships__role=Role.ADMIN.value)
+
+
+def done_by(viewer: Viewer, now: datetime) -> dict[str, int]:
+    """Return how many decisions a person made today (UTC), and the median seconds they took."""
+    if not isinstance(viewer, User):
+        return {"count": 0, "median_s": 0}
+    start = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    took = Resolution.objects.filter(by=viewer, at__gte=start).order_by("seconds_to_decide")
+    seconds = [each or 0.0 for each in took.values_list("seconds_to_decide", flat=True)]
+    middle = seconds[len(seconds) // 2] if seconds else 0.0
+    return {"count": len(seconds), "median_s": round(middle)}
 
 
 def held(now: datetime) -> Q:

@@ -1,0 +1,48 @@
+// A claim in the hands of somebody who works: renewed at half its time while there are signs of life, announced
+// before it ends, and frozen when it is lost. What was typed is kept by the server, whoever holds the claim.
+"use strict";
+(() => {
+  const WARN_MS = 60_000;
+  const warning = document.getElementById("claim-warning");
+  const half = Number(warning.dataset.half) * 1000;
+  let alive = Date.now(), beaten = Date.now(), warned = false;
+  let mine = document.getElementById("claim").hasAttribute("data-mine");
+
+  for (const sign of ["pointerdown", "keydown", "input", "wheel", "touchstart"]) {
+    document.addEventListener(sign, () => { alive = Date.now(); }, { passive: true });
+  }
+
+  const left = () => {
+    const until = document.querySelector("#claim[data-mine] time");
+    return until ? new Date(until.dateTime) - Date.now() : Infinity;
+  };
+  const beat = () => {
+    beaten = Date.now();
+    document.getElementById("extend")?.click();
+  };
+  const freeze = () => {
+    const holds = document.getElementById("claim").hasAttribute("data-mine");
+    if (mine && !holds) {
+      document.querySelector("#decide fieldset")?.setAttribute("disabled", "");
+      warning.textContent = "You do not hold this any more. What you wrote is kept.";
+    }
+    mine = holds;
+  };
+
+  setInterval(() => {
+    freeze();
+    if (!mine) return;
+    if (alive > beaten && Date.now() - beaten > half) beat();
+    const soon = left() < WARN_MS;
+    if (soon && !warned) warning.textContent = "Your claim ends in less than a minute. Press x to keep it.";
+    warned = soon;
+  }, 1000);
+  document.addEventListener("htmx:wsAfterMessage", freeze);
+  document.addEventListener("htmx:afterSwap", () => { beaten = Date.now(); });
+
+  // An undo that is over is not offered.
+  setInterval(() => {
+    const undo = document.getElementById("undo");
+    if (undo && new Date(undo.dataset.until) < Date.now()) undo.remove();
+  }, 250);
+})();

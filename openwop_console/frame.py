@@ -17,7 +17,9 @@ _YEAR_S = 365 * 24 * 3600
 NAV = (
     ("Runs", "runs", "/runs", "runs", ""),
     ("Queue", "queue", "/queue", "queue", "queue-badge"),
+    ("Jobs", "jobs", "/jobs", "jobs", ""),
     ("Findings", "findings", "/findings", "findings", ""),
+    ("Analytics", "analytics", "/analytics", "analytics", ""),
 )
 
 

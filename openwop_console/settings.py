@@ -361,6 +361,6 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     # What these say at INFO is noise, or says more than ids.
-    "loggers": {name: {"level": "WARNING"} for name in ("axes", "httpx", "httpcore")},
+    "loggers": {name: {"level": "WARNING"} for name in ("axes", "httpx", "httpx2", "httpcore")},
     "root": {"handlers": ["stderr"], "level": text("LOG_LEVEL", "INFO")},
 }

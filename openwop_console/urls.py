@@ -10,7 +10,20 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from openwop_console import frame, health, styleguide
 from openwop_console.error_pages import api_not_found
-from openwop_console.pages import escalation, finding, findings, queue, run, run_list, sockets
+from openwop_console.pages import (
+    analytics,
+    escalation,
+    finding,
+    findings,
+    job,
+    job_moves,
+    job_new,
+    jobs,
+    queue,
+    run,
+    run_list,
+    sockets,
+)
 from openwop_console.review_urls import urlpatterns as review_pages
 from runs.urls import urlpatterns as runs_api
 from verification.urls import urlpatterns as verification_api
@@ -36,8 +49,14 @@ urlpatterns = [
     path("findings", findings.view, name="findings"),
     path("findings/unverified", findings.unverified, name="unverified"),
     path("findings/<int:pk>", finding.view, name="finding"),
+    path("jobs", jobs.view, name="jobs"),
+    path("jobs/new", job_new.view, name="job-new"),
+    path("jobs/<uuid:uid>", job.view, name="job"),
+    path("jobs/<uuid:uid>/cancel", job_moves.cancel, name="job-cancel"),
+    path("jobs/<uuid:uid>/again", job_moves.again, name="job-again"),
     path("api/v1/", include((api, "api"))),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="api:openapi"), name="docs"),
+    path("analytics", analytics.view, name="analytics"),
     path("styleguide", styleguide.view, name="styleguide"),
     path("login", frame.Login.as_view(), name="login"),
     path("logout", auth.LogoutView.as_view(), name="logout"),
@@ -58,6 +77,8 @@ sockets_urlpatterns = [
     path("ws/runs/<slug:host>/<run:run>/", sockets.RunConsumer.as_asgi()),
     path("ws/findings/", sockets.FindingsConsumer.as_asgi()),
     path("ws/findings/<int:pk>/", sockets.FindingConsumer.as_asgi()),
+    path("ws/jobs/", sockets.JobListConsumer.as_asgi()),
+    path("ws/jobs/<uuid:uid>/", sockets.JobConsumer.as_asgi()),
     path("ws/queue/", sockets.QueueConsumer.as_asgi()),
     path("ws/queue/<int:pk>/", sockets.EscalationConsumer.as_asgi()),
 ]

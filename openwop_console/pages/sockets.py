@@ -16,7 +16,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from openwop_console.pages import escalation, finding, findings, queue, run, run_list
+from openwop_console.pages import escalation, finding, findings, job, jobs, queue, run, run_list
 from openwop_console.pages.presence import (
     TOLD_EVERY_S,
     Watchers,
@@ -250,6 +250,54 @@ class EscalationConsumer(PageConsumer):
         if self.watchers is not None:
             shown["others"] = sentence(self.watchers.others())
         return badge(user) + render_to_string("verification/escalation.html#changes", shown)
+
+
+class JobListConsumer(PageConsumer):
+    """The list of jobs."""
+
+    quiet_s = 1.0
+
+    def news(self, user: Viewer) -> str | None:
+        """Return the list as it stands now."""
+        shown = jobs.content(user, query_of(self.sent))
+        return badge(user) + render_to_string("verification/jobs.html#changes", shown)
+
+
+class JobConsumer(PageConsumer):
+    """One job: its grid fills, its answer changes, it ends."""
+
+    quiet_s = 0.3
+    seen_votes: int = 0
+    seen_versions: int = 0
+
+    def groups_for(self, user: Viewer) -> list[str] | None:
+        """Return the group of the job's run as well, if the job is visible."""
+        found = job.find(user, self.scope["url_route"]["kwargs"]["uid"])
+        if found is None:
+            return None
+        return [run_group(found.run_id), *(super().groups_for(user) or [])]
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Take what the page has rendered, and catch up from there."""
+        await super().receive(text_data, bytes_data)
+        self.seen_votes = max(self.seen_votes, number_in(self.sent, "votes"))
+        self.seen_versions = max(self.seen_versions, number_in(self.sent, "versions"))
+
+    def news(self, user: Viewer) -> str | None:
+        """Return how it stands now, and the votes and answers that are not on the page yet."""
+        found = job.find(user, self.scope["url_route"]["kwargs"]["uid"])
+        if found is None:
+            return None
+        shown = job.content(found, user, self.seen_votes)
+        shown["with_answers"] = len(shown["versions"]) != self.seen_versions
+        self.seen_votes, self.seen_versions = shown["seen_votes"], len(shown["versions"])
+        return badge(user) + render_to_string("verification/job.html#changes", shown)
+
+
+def number_in(sent: dict[str, Any] | None, name: str) -> int:
+    """Return a whole number that the page sent, or 0."""
+    value = str((sent or {}).get(name, ""))
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else 0
 
 
 def query_of(sent: dict[str, Any] | None) -> dict[str, str]:

@@ -1,0 +1,79 @@
+"""The list of jobs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from openwop_console.pages.run import address_of
+from runs.models import Viewer
+from verification.models import Job
+from verification.queries.jobs import PAGE, account_of, phase_of
+
+_TABS = {"": "All", "running": "Unfinished", "done": "Ended", "broken": "Broken"}
+
+
+@require_GET
+def view(request: HttpRequest) -> HttpResponse:
+    """Show the jobs, newest first."""
+    shown = content(request.user, request.GET.dict())
+    return render(request, "verification/jobs.html", {**shown, "live_url": "/ws/jobs/"})
+
+
+def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
+    """Gather what the list shows for a query string."""
+    tab = query.get("tab", "") if query.get("tab", "") in _TABS else ""
+    seen = Job.objects.visible_to(viewer)
+    jobs = _of_tab(seen, tab).select_related("run__host", "about_run__host")
+    before = query.get("before", "")
+    if before.isascii() and before.isdigit() and len(before) < 19:
+        jobs = jobs.filter(pk__lt=int(before))
+    found = list(jobs.order_by("-pk")[: PAGE + 1])
+    rows = found[:PAGE]
+    address = reverse("jobs")
+    return {
+        "rows": [row(job) for job in rows],
+        "tabs": [
+            {"label": label, "url": f"{address}?tab={name}" if name else address,
+             "active": name == tab, "count": None}
+            for name, label in _TABS.items()
+        ],
+        "page": {
+            "text": f"{len(rows)} jobs" if len(rows) != 1 else "1 job",
+            "newer_url": f"{address}?tab={tab}" if before else "",
+            "older_url": f"{address}?tab={tab}&before={rows[-1].pk}" if len(found) > PAGE else "",
+        },
+        "is_first": not seen.exists(),
+        "new_url": reverse("job-new"),
+    }  # fmt: skip
+
+
+def _of_tab(jobs: Any, tab: str) -> Any:
+    if tab == "running":
+        return jobs.filter(state__in=["queued", "running"])
+    return jobs.filter(state=tab) if tab else jobs
+
+
+def row(job: Job) -> dict[str, Any]:
+    """Return one line of the list."""
+    account = account_of(job)
+    return {
+        "uid": job.uid,
+        "url": reverse("job", args=[job.uid]),
+        "state": job.state if job.has_ended else phase_of(job),
+        "verdict": job.verdict,
+        "basis": job.basis,
+        "subject": job.about_target or "",
+        "subject_url": address_of(job.about_run) if job.about_run else "",
+        "host": job.about_run.host.slug if job.about_run else job.run.host.slug,
+        "judges": len(job.shape["judges"]),
+        "quorum": job.shape["quorum"],
+        "rounds": job.rounds,
+        "max_rounds": job.shape["maxRounds"],
+        "dissent": job.votes.filter(accepted=False).count(),
+        "tokens": account.used,
+        "created_at": job.created_at,
+    }

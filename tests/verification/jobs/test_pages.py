@@ -1,0 +1,165 @@
+"""The pages of jobs: what they show, what their form explains, who may do what."""
+
+import pytest
+from django.test import Client
+
+from openwop_console.pages.sockets import JobConsumer
+from tests.model_server import dissents, says
+from tests.verification.jobs.building import SOLVER, panel, started, worked
+from verification.models import Job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def page(ada):
+    client = Client()
+    client.force_login(ada)
+    return client
+
+
+def typed(**more: str) -> dict[str, str]:
+    return {
+        "prompt": "Is it so?",
+        "answer": "It is so.",
+        "judge-0-name": "length",
+        "judge-0-model": "rule:length",
+        "judge-0-settings": '{"minimum": 2}',
+        **more,
+    }
+
+
+def test_the_form_starts_a_job_and_its_page_shows_how_it_ended(page, host):
+    answer = page.post("/jobs/new", typed())
+    job = worked(Job.objects.get())
+
+    assert answer.url == f"/jobs/{job.uid}"
+    shown = page.get(answer.url).content.decode()
+    assert "By quorum" in shown
+    assert "1 of 1 judges accepted the answer" in shown
+    assert "It is so." in shown
+
+
+def test_a_form_sent_twice_starts_one_job(page, host):
+    page.post("/jobs/new", typed(once="k"))
+    page.post("/jobs/new", typed(once="k"))
+
+    assert Job.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "sentence"),
+    [
+        ({"quorum": "4"}, "quorum", "from 1 to 1"),
+        ({"quorum": "x"}, "quorum", "whole number"),
+        ({"judge-0-model": "gpt-9", "judge-0-settings": ""}, "judge-0-model", "No such model"),
+        ({"judge-0-settings": "{"}, "judge-0-settings", "not JSON"),
+        ({"judge-1-name": "length", "judge-1-model": "rule:length"}, "judge-1-name", "own"),
+        ({"judge-0-name": "", "judge-0-model": ""}, "judges", "At least one judge"),
+        ({"answer": ""}, "answer", "no answer"),
+        ({"runId": "r-9", "target": "t"}, "runId", "no run"),
+    ],
+)
+def test_the_form_says_what_is_wrong_and_keeps_what_was_typed(page, change, field, sentence):
+    shown = page.post("/jobs/new", typed(**change))
+
+    assert shown.status_code == 400
+    words = shown.content.decode()
+    assert f'href="#{field}"' in words
+    assert f'id="{field}"' in words
+    assert sentence in words
+    assert "Is it so?" in words
+    assert not Job.objects.exists()
+
+
+def test_the_example_needs_no_model_and_runs(page, host):
+    shown = page.get("/jobs/new?example=1").context
+    form = {"prompt": shown["given"]["prompt"], "answer": shown["given"]["answer"], "quorum": "2"}
+    for row in shown["rows"]:
+        form |= {
+            f"judge-{row['number']}-{part}": row[part] for part in ("name", "model", "settings")
+        }
+
+    page.post("/jobs/new", form)
+    assert worked(Job.objects.get()).verdict == "pass"
+
+
+def test_a_page_shows_dissent_its_critique_and_what_changed(page, host, models):
+    models.tell(
+        solver=[says("About ninety degrees."), says("Exactly a hundred degrees.")],
+        judge_a=dissents,
+        judge_b=dissents,
+    )
+    judges = panel("judge-a", "judge-b")
+    job = worked(started(host, answer=None, proposer=SOLVER, judges=judges, quorum=2))
+    words = page.get(f"/jobs/{job.uid}").content.decode()
+
+    assert words.count("It does not follow.") >= 2
+    assert "<ins>Exactly a hundred </ins>" in words
+    assert "Rejected by dissent" in words
+    assert "Waits for a person" in words
+
+
+def test_text_of_models_is_never_markup(page, host, models):
+    models.tell(solver=says("<script>alert(1)</script>"), judge_a=dissents)
+    job = worked(
+        started(host, answer=None, proposer=SOLVER, judges=panel("judge-a"), onDissent="reject",
+                quorum=None)
+    )  # fmt: skip
+
+    assert "<script>alert" not in page.get(f"/jobs/{job.uid}").content.decode()
+
+
+def test_cancel_and_run_again_are_for_those_who_may(page, host, cy):
+    job = started(host)
+    viewer = Client()
+    viewer.force_login(cy)
+
+    assert b"Cancel" not in viewer.get(f"/jobs/{job.uid}").content
+    viewer.post(f"/jobs/{job.uid}/cancel")
+    job.refresh_from_db()
+    assert job.cancel_asked_at is None
+
+    page.post(f"/jobs/{job.uid}/cancel")
+    assert worked(job).stop == "cancelled"
+    again = page.post(f"/jobs/{job.uid}/again")
+    assert worked(Job.objects.exclude(pk=job.pk).get()).verdict == "pass"
+    assert str(job.uid) not in again.url
+
+
+def test_jobs_of_another_tenant_do_not_exist(page, other_host):
+    job = started(other_host)
+
+    assert page.get(f"/jobs/{job.uid}").status_code == 404
+    assert page.post(f"/jobs/{job.uid}/cancel").status_code == 404
+    assert str(job.uid) not in page.get("/jobs").content.decode()
+
+
+def test_the_list_says_what_each_job_came_to(page, host):
+    worked(started(host, answer="Boiling!!"))
+    words = page.get("/jobs").content.decode()
+
+    assert "Rejected by dissent" in words
+    assert page.get("/jobs?tab=running").context["rows"] == []
+
+
+def test_an_open_page_is_sent_each_vote_once(ada, host):
+    job = started(host)
+    socket = JobConsumer()
+    socket.scope = {"user": ada, "url_route": {"kwargs": {"uid": job.uid}}}
+
+    before = socket.news(ada)
+    worked(job)
+    news, later = socket.news(ada), socket.news(ada)
+
+    assert [said.count('class="critique"') for said in (before, news, later)] == [0, 2, 0]
+    assert 'id="job-answers"' in news
+    assert 'id="job-answers"' not in later
+
+
+def test_a_page_of_another_tenant_is_sent_nothing(ada, other_host):
+    socket = JobConsumer()
+    socket.scope = {"user": ada, "url_route": {"kwargs": {"uid": started(other_host).uid}}}
+
+    assert socket.groups_for(ada) is None
+    assert socket.news(ada) is None

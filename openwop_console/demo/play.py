@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import click
+import httpx
 
+from openwop_console.demo import consensus
 from openwop_console.demo.child import ChildHost, child_host
 from openwop_console.demo.scripts import STORIES
 
@@ -91,6 +93,7 @@ def main(
             capabilities=host.discovery(),
         )
         player = Player(host, url.rstrip("/"), say, stop or threading.Event())
+        _show_consensus(url.rstrip("/"), host_key, say)
         try:
             player.play(rounds, pace_s)
         except KeyboardInterrupt:
@@ -153,6 +156,17 @@ class Player:
             self.say(f"  {workflow_id}: a reviewer is needed: {self.console_url}/queue")
         else:
             self.say(f"  {workflow_id}: {status}")
+
+
+def _show_consensus(console_url: str, host_key: str, say: Say) -> None:
+    """Have rules judge two answers; a Console that does not answer costs the demo nothing else."""
+    try:
+        pages = consensus.ask(console_url, host_key)
+    except httpx.HTTPError as error:
+        say(f"No consensus job was started ({type(error).__name__}).")
+        return
+    for page in pages:
+        say(f"Judges are heard: {page}")
 
 
 def _host_of(data_dir: Path, host_id: str | None, host_key: str | None) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from runs.actions.append import JUDGING_FAILED
 from runs.models import CapabilitySnapshot, Run
 from verification import bells
-from verification.actions import effects, escalations, timeouts
+from verification.actions import checkpoints, effects, escalations, retention, timeouts
 from verification.actions.judge import judge_again
 from verification.domain.jobs.states import UNFINISHED
 from verification.domain.lifecycle import State
@@ -31,6 +31,9 @@ def sweep(now: datetime | None = None) -> None:
     timeouts.pass_due(now)
     effects.tell_of_missing_effects(now)
     ring_for_notifications(now)
+    checkpoints.sign_due(now)
+    retention.erase_expired(now)
+    retention.forget_old(now)
     judge_held_runs(now)
     judge_by_new_capabilities(now)
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from verification import api, jobs_api, review_api
+from verification import api, audit_api, jobs_api, review_api
 
 urlpatterns = [
     path("gates/<path:target>", api.GateView.as_view(), name="gate"),
@@ -14,6 +14,8 @@ urlpatterns = [
     path("escalations", api.EscalationsView.as_view(), name="escalations"),
     path("escalations/<int:pk>", review_api.EscalationView.as_view(), name="escalation"),
     path("escalations/<int:pk>/<slug:move>", review_api.MoveView.as_view(), name="move"),
+    path("audit", audit_api.AuditView.as_view(), name="audit"),
+    path("audit/verify", audit_api.AuditVerifyView.as_view(), name="audit-verify"),
     path("deliveries", review_api.DeliveriesView.as_view(), name="deliveries"),
     path("deliveries/<int:pk>/redrive", review_api.RedriveView.as_view(), name="redrive"),
     path("consensus", jobs_api.ConsensusView.as_view(), name="consensus"),

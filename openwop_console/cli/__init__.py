@@ -15,6 +15,10 @@ COMMANDS = {
     "evidence": ("openwop_console.cli.evidence", "Check signed evidence, offline."),
     "hosts": ("openwop_console.cli.hosts", "Add and list hosts."),
     "people": ("openwop_console.cli.people", "Add people and give them roles."),
+    "queue": ("openwop_console.cli.queue", "List, claim, release and resolve escalations."),
+    "deliveries": ("openwop_console.cli.deliveries", "List deliveries; send again what failed."),
+    "audit": ("openwop_console.cli.audit", "Verify and export the audit chain."),
+    "tokens": ("openwop_console.cli.tokens", "Create, list and revoke personal tokens."),
     "keys": ("openwop_console.cli.keys", "Create, list, rotate and revoke host keys."),
 }
 

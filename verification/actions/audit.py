@@ -1,7 +1,7 @@
 """Adds to the audit chain, in the transaction of what it records."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from verification.domain.chain import GENESIS, hash_of
 from verification.models import AuditEntry
+from verification.rows_of_audit import body_of
 
 
 def actor_of(user: User) -> str:
@@ -57,15 +58,3 @@ def record(
 
 _LOCK = 0x0A0D
 """Class of the advisory lock; the second key is the workspace."""
-
-
-def body_of(entry: AuditEntry) -> dict[str, Any]:
-    """Return what an entry's hash covers besides its number and its predecessor."""
-    return {
-        "workspace": entry.workspace_id,
-        "at": entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
-        "actor": entry.actor,
-        "action": entry.action,
-        "subject": entry.subject,
-        "detail": entry.detail,
-    }

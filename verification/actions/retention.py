@@ -1,0 +1,45 @@
+"""Erases what people and models wrote once its time is over; the record that it was there stays.
+
+Digests stay, so deliveries, decisions and the audit chain still fit together. What is still needed
+to bring a decision to its host is kept until that is settled.
+"""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from verification.actions.audit import record
+from verification.domain.delivery import UNSETTLED
+from verification.models import Content, Delivery, Draft, Notification, Replay
+
+ACTOR = "system:retention"
+AT_ONCE = 500
+REPLAYS_FOR = timedelta(days=2)
+"""Hosts of OpenWOP keep idempotency records for at least a day; so do we, and a day more."""
+NOTIFICATIONS_FOR = timedelta(days=90)
+
+
+@transaction.atomic
+def erase_expired(now: datetime) -> int:
+    """Erase bodies whose time is over and return how many there were; the rest waits its turn."""
+    needed = Delivery.objects.filter(content=OuterRef("pk"), state__in=UNSETTLED)
+    over = Content.objects.filter(expires_at__lte=now, erased_at=None).exclude(Exists(needed))
+    taken = over.select_for_update(of=("self",), skip_locked=True).order_by("expires_at")
+    rows = list(taken.values_list("pk", "workspace")[:AT_ONCE])
+    if rows:
+        Content.objects.filter(pk__in=[pk for pk, _ in rows]).update(body=b"", erased_at=now)
+        Draft.objects.filter(content__in=[pk for pk, _ in rows]).delete()
+    for workspace, count in sorted(Counter(each for _, each in rows).items()):
+        record(
+            workspace=workspace, actor=ACTOR, action="content.erased", subject="content",
+            detail={"count": count}, now=now,
+        )  # fmt: skip
+    return len(rows)
+
+
+def forget_old(now: datetime) -> None:
+    """Forget answers that nobody repeats any more and notifications that nobody reads any more."""
+    Replay.objects.filter(at__lte=now - REPLAYS_FOR).delete()
+    Notification.objects.filter(made_at__lte=now - NOTIFICATIONS_FOR, send_at=None).delete()

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ FLAGS = (
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="package")
-def console() -> Iterator[Running]:
+@contextmanager
+def a_console() -> Iterator[Running]:
+    """A Console of its own, which sends decisions at once."""
     folder = Path(tempfile.mkdtemp(prefix="owc-"))
     running = Running(folder / "var", env={"OPENWOP_CONSOLE_UNDO_S": "0"})
     try:
@@ -29,6 +31,13 @@ def console() -> Iterator[Running]:
     finally:
         running.end()
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="package")
+def console() -> Iterator[Running]:
+    """One for every test that minds no other's runs; a module that does makes its own."""
+    with a_console() as running:
+        yield running
 
 
 @pytest.fixture(scope="package")

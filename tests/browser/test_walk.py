@@ -10,10 +10,18 @@ import pytest
 import rfc8785
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from tests.browser.conftest import a_console
 from tests.browser.people import Visitor
 from tests.factories import event
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
+
+
+@pytest.fixture(scope="module")
+def console():
+    """A newcomer's Console holds nothing yet."""
+    with a_console() as running:
+        yield running
 
 
 def first_steps(page: Page) -> str:

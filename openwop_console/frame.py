@@ -6,9 +6,12 @@ from django.contrib.auth import views as auth
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from verification.queries.audit import workspaces_audited
+from verification.queries.bell import bell_of
 from verification.queries.queue import waiting_for
 
 THEMES = ("light", "dark", "system")
@@ -46,6 +49,8 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             for label, name, prefix, icon, badge in NAV
         ],
         "theme": theme if theme in THEMES else "system",
+        "bell": bell_of(request.user, timezone.now()),
+        "may_audit": bool(workspaces_audited(request.user)),
     }
 
 

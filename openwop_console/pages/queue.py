@@ -9,14 +9,25 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from openwop_console.pages.run import address_of
-from runs.models import Viewer
+from runs.models import Viewer, workspaces_of
+from runs.templatetags.badges import badge_of
 from verification.actions import escalations
+from verification.actions.bulk import Many, may_move_many
 from verification.domain.refusals import AlreadyClaimed, NotAllowed
 from verification.models import Escalation
-from verification.queries.queue import Queue, held, next_for, queue, waiting_for
+from verification.queries.queue import (
+    FILTERS,
+    Queue,
+    done_by,
+    held,
+    next_for,
+    queue,
+    waiting_for,
+)
 
 __all__ = ["claim_next", "content", "view", "waiting_for"]
 
@@ -50,7 +61,7 @@ def claim_next(request: HttpRequest) -> HttpResponse:
 def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     """Gather what the queue shows for a query string."""
     now = timezone.now()
-    found = queue(viewer, query.get("tab", ""), now)
+    found = queue(viewer, query, now)
     return {
         "rows": [row(each, viewer) for each in found.rows],
         "tabs": [
@@ -62,8 +73,13 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
             }
             for name, label in _LABELS.items()
         ],
-        "empty": None if found.rows else _empty(found, viewer),
+        "chips": _chips(query),
+        "empty": None if found.rows else _empty(found, viewer, query),
         "page": {"text": f"The first {len(found.rows)}"} if found.has_more else None,
+        "matching": found.matching,
+        "query": urlencode(_kept(query)),
+        "many": _many(viewer) if found.rows and found.tab != "done" else [],
+        "done": done_by(viewer, now),
         "open_count": found.counts["open"],
         "claim_next_url": reverse("claim-next") if found.counts["unclaimed"] else "",
     }
@@ -90,11 +106,54 @@ def row(escalation: Escalation, viewer: Viewer) -> dict[str, Any]:
         "due_at": escalation.due_at if escalation.closed_at is None else None,
         "is_overdue": escalation.closed_at is None and escalation.due_at < now,
         "opened_at": escalation.opened_at,
+        "risk": escalation.risk,
+        "queue_name": escalation.queue.name if escalation.queue else "",
+        "queue_slug": escalation.queue.slug if escalation.queue else "",
+        "needs_lead": escalation.handed_to_lead_at is not None,
     }
 
 
-def _empty(found: Queue, viewer: Viewer) -> dict[str, Any]:
+def _kept(query: Mapping[str, str]) -> dict[str, str]:
+    return {name: query[name] for name in ("tab", *FILTERS) if query.get(name)}
+
+
+def _chips(query: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the filters in force, each with the address without it."""
+    kept = _kept(query)
+    return [
+        {
+            "label": name.capitalize(),
+            "value": badge_of("reason", kept[name]).word if name == "reason" else kept[name],
+            "clear_url": f"?{urlencode({k: v for k, v in kept.items() if k != name})}",
+        }
+        for name in FILTERS
+        if name in kept
+    ]
+
+
+_MANY = {
+    Many.RELEASE: "Release",
+    Many.ASSIGN: "Hand over",
+    Many.CLOSE: "Close as moot",
+}
+
+
+def _many(viewer: Viewer) -> list[dict[str, str]]:
+    """Return what the viewer may do to many at once; deciding is never among it."""
+    if not isinstance(viewer, User):
+        return []
+    spaces = workspaces_of(viewer)
+    return [
+        {"do": many.value, "label": label}
+        for many, label in _MANY.items()
+        if any(may_move_many(viewer, each, many) for each in spaces)
+    ]
+
+
+def _empty(found: Queue, viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     """Say truthfully why a tab is empty."""
+    if any(query.get(name) for name in FILTERS) and found.counts["open"]:
+        return {"kind": "no_match", "clear_url": f"{reverse('queue')}?tab={found.tab}"}
     if found.tab == "done":
         return {"kind": "none_done"}
     if found.tab == "mine":

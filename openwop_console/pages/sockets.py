@@ -15,6 +15,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.http import QueryDict
 from django.template.loader import render_to_string
+from django.utils import timezone
 
 from openwop_console.pages import escalation, finding, findings, job, jobs, queue, run, run_list
 from openwop_console.pages.presence import (
@@ -28,6 +29,7 @@ from openwop_console.pages.presence import (
 from runs.live import run_group, workspace_group
 from runs.models import Run, Viewer, workspaces_of
 from runs.queries.timeline import Cursor
+from verification.queries.bell import bell_of
 
 NOT_FOUND = 4404
 NOT_SIGNED_IN = 4403
@@ -106,7 +108,12 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 def badge(user: Viewer) -> str:
     """Return the queue's count, as every page shows it."""
     context = {"id": "queue-badge", "count": queue.waiting_for(user), "oob": True}
-    return render_to_string("components/count.html", context)
+    bell = {"bell": bell_of(user, timezone.now()), "oob": True}
+    return (
+        render_to_string("components/count.html", context)
+        + render_to_string("components/bell.html", bell)
+        + render_to_string("components/bell_lines.html", bell)
+    )
 
 
 class RunListConsumer(PageConsumer):

@@ -87,6 +87,22 @@ def stop(*, escalation: Escalation, because: str) -> None:
     )
 
 
+def set_wish(*, user: User, mode: str, by_mail: bool, webhook_url: str, webhook_form: str) -> None:
+    """Keep how a person wants to be told; it counts for what happens from now on."""
+    said = {
+        "mode": mode,
+        "by_mail": by_mail,
+        "webhook_url": webhook_url,
+        "webhook_form": webhook_form,
+    }
+    Wish.objects.update_or_create(user=user, defaults=said)
+
+
+def mark_read(*, user: User, now: datetime) -> None:
+    """Mark everything that a person was told as read."""
+    Notification.objects.filter(user=user, read_at=None).update(read_at=now)
+
+
 def send_due(now: datetime) -> None:
     """Send every person whose time has come one message about all that still holds."""
     due = Notification.objects.filter(send_at__lte=now)

@@ -1,6 +1,6 @@
 """The reviewer queue: what waits for a person, who holds what, what was decided."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,9 +10,17 @@ from django.db.models import Q, QuerySet
 from runs.models import Role, Viewer
 from verification.domain.lifecycle import State
 from verification.models import Escalation, Resolution
+from verification.models.escalation import OPEN_STATES, EscalationQuerySet
 
 PAGE = 100
 TABS = ("unclaimed", "mine", "open", "done")
+FILTERS = {
+    "reason": "reasons__contains",
+    "queue": "queue__slug",
+    "risk": "risk",
+    "host": "run__host__slug",
+}
+"""Filters by name, and the column each asks about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +32,51 @@ class Queue:
     counts: dict[str, int]
     """Waiting escalations per tab; what is done is not counted."""
     has_more: bool
+    matching: int
+    """How many the tab and the filters keep, shown or not."""
 
 
-def queue(viewer: Viewer, tab: str, now: datetime) -> Queue:
-    """Return what a tab shows, what is due first on top."""
-    tab = tab if tab in TABS else "unclaimed"
+def queue(viewer: Viewer, query: Mapping[str, str], now: datetime) -> Queue:
+    """Return what a tab and the filters keep, what is due first on top."""
     visible = Escalation.objects.visible_to(viewer)
-    waiting = visible.waiting()
-    shown = {
-        "unclaimed": waiting.filter(unclaimed(now)),
-        "mine": waiting.filter(held(now), claimed_by=viewer if isinstance(viewer, User) else None),
-        "open": waiting,
+    counts = {
+        name: filtered(visible, viewer, {"tab": name}, now).count()
+        for name in TABS
+        if name != "done"
     }
-    counts = {name: rows.count() for name, rows in shown.items()}
-    if tab == "done":
-        rows = visible.exclude(pk__in=waiting.values("pk")).order_by("-closed_at", "-pk")
-    else:
-        rows = shown[tab].order_by("due_at", "pk")
-    found = list(rows.select_related("run", "run__host", "claimed_by")[: PAGE + 1])
-    return Queue(tab, found[:PAGE], counts, len(found) > PAGE)
+    tab = _tab(query)
+    rows = filtered(visible, viewer, query, now)
+    order = ("-closed_at", "-pk") if tab == "done" else ("due_at", "pk")
+    found = list(
+        rows.select_related("run", "run__host", "claimed_by", "queue").order_by(*order)[: PAGE + 1]
+    )
+    matching = len(found) if len(found) <= PAGE else rows.count()
+    return Queue(tab, found[:PAGE], counts, len(found) > PAGE, matching)
+
+
+def filtered(
+    rows: EscalationQuerySet, viewer: Viewer, query: Mapping[str, str], now: datetime
+) -> EscalationQuerySet:
+    """Keep what a tab shows and the filters `reason`, `queue`, `risk` and `host` ask for."""
+    person = viewer if isinstance(viewer, User) else None
+    match _tab(query):
+        case "unclaimed":
+            rows = rows.waiting().filter(unclaimed(now))
+        case "mine":
+            rows = rows.waiting().filter(held(now), claimed_by=person)
+        case "done":
+            rows = rows.exclude(state__in=OPEN_STATES)
+        case _:
+            rows = rows.waiting()
+    for name, column in FILTERS.items():
+        if value := query.get(name):
+            rows = rows.filter(**{column: [value] if name == "reason" else value})
+    return rows
+
+
+def _tab(query: Mapping[str, str]) -> str:
+    tab = query.get("tab", "")
+    return tab if tab in TABS else TABS[0]
 
 
 def waiting_for(viewer: Viewer) -> int:

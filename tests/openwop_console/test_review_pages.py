@@ -1,0 +1,404 @@
+"""The pages around reviewing: who opens them, what they keep, what they refuse, what they say."""
+
+import json
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from runs.actions.hosts import connect_host
+from runs.actions.people import grant
+from runs.models import Role
+from tests.factories import decided, event, person, send, verified
+from tests.local_servers import http, serving
+from verification.actions import escalations, notifying
+from verification.domain.decisions import Action, Decision
+from verification.models import (
+    AuditEntry,
+    Delivery,
+    Draft,
+    Escalation,
+    Notification,
+    PersonalToken,
+    Queue,
+    Wish,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root(host):
+    user = person("root")
+    grant(user=user, workspace=host.workspace, role=Role.ADMIN)
+    return user
+
+
+def as_(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def failed(host, run="r-1") -> Escalation:
+    send(
+        host,
+        event(0, "run.started", run=run),
+        decided(1, run=run),
+        verified(2, f"{run}-e1", "fail", run=run),
+    )
+    return Escalation.objects.get(run__run_id=run)
+
+
+class TestTheReviewPage:
+    def test_what_was_typed_outlives_a_lost_claim(self, host, ada):
+        found = failed(host)
+        client = as_(ada)
+        typed = {"action": "override", "reason": "CANARY-2 half a thought"}
+        escalations.claim(escalation=found.pk, by=ada)
+
+        assert client.post(f"/queue/{found.pk}/draft", typed).status_code == 204
+        escalations.release(escalation=found.pk, by=ada)
+        page = client.get(f"/queue/{found.pk}").content.decode()
+        assert "CANARY-2 half a thought" in page
+        assert "CANARY" not in as_(person("x")).get("/login").content.decode()
+
+    def test_nobody_reads_another_persons_draft(self, host, ada, ben):
+        found = failed(host)
+        as_(ada).post(f"/queue/{found.pk}/draft", {"reason": "CANARY-8"})
+
+        assert "CANARY-8" not in as_(ben).get(f"/queue/{found.pk}").content.decode()
+
+    def test_a_decision_leaves_no_draft(self, host, ada):
+        found = failed(host)
+        client = as_(ada)
+        client.post(f"/queue/{found.pk}/draft", {"reason": "so so"})
+        taken = escalations.claim(escalation=found.pk, by=ada)
+        escalations.resolve(
+            escalation=found.pk,
+            by=ada,
+            decision=Decision(Action.UPHOLD),
+            seen=escalations.view_of(taken),
+        )
+
+        assert not Draft.objects.exists()
+
+    def test_a_stale_decision_is_refused_with_what_changed(self, host, ada):
+        found = failed(host)
+        client = as_(ada)
+        escalations.claim(escalation=found.pk, by=ada)
+        page = client.get(f"/queue/{found.pk}").content.decode()
+        seen = page.split('name="seen" value="')[1].split('"')[0]
+        send(host, verified(3, "r-1-e1", "fail", critic="critic-2"))
+
+        posted = {"seen": seen, "action": "override", "reason": "I say so"}
+        answer = client.post(f"/queue/{found.pk}/resolve", posted)
+        assert answer.status_code == 409
+        assert "New: fail by critic-2" in answer.content.decode()
+        assert "I say so" in answer.content.decode()
+
+    def test_undo_is_offered_to_the_one_who_decided_and_takes_it_back(self, host, ada, ben):
+        found = failed(host)
+        taken = escalations.claim(escalation=found.pk, by=ada)
+        escalations.resolve(
+            escalation=found.pk,
+            by=ada,
+            decision=Decision(Action.UPHOLD),
+            seen=escalations.view_of(taken),
+        )
+
+        assert f"/queue/{found.pk}/undo" not in as_(ben).get(f"/queue/{found.pk}").content.decode()
+        assert f"/queue/{found.pk}/undo" in as_(ada).get(f"/queue/{found.pk}").content.decode()
+        as_(ada).post(f"/queue/{found.pk}/undo")
+        found.refresh_from_db()
+        assert found.state == "claimed"
+
+    def test_a_heartbeat_draws_the_claim_as_it_stands(self, host, ada, ben):
+        found = failed(host)
+        escalations.claim(escalation=found.pk, by=ada)
+
+        assert "Yours for" in as_(ada).post(f"/queue/{found.pk}/beat").content.decode()
+        lost = as_(ben).post(f"/queue/{found.pk}/beat").content.decode()
+        assert "<b>ada</b> holds this" in lost
+
+    def test_earlier_decisions_about_the_same_agent_are_evidence(self, host, ada):
+        first = failed(host)
+        taken = escalations.claim(escalation=first.pk, by=ada)
+        escalations.resolve(
+            escalation=first.pk,
+            by=ada,
+            decision=Decision(Action.UPHOLD),
+            seen=escalations.view_of(taken),
+        )
+        second = failed(host, run="r-2")
+
+        page = as_(ada).get(f"/queue/{second.pk}").content.decode()
+        assert f'href="/queue/{first.pk}"' in page
+        assert "same agent" in page
+
+    def test_a_note_is_internal_and_shown_as_text(self, host, ada, cy):
+        found = failed(host)
+        as_(ada).post(f"/queue/{found.pk}/comment", {"text": "<script>alert(1)</script>"})
+
+        page = as_(cy).get(f"/queue/{found.pk}").content.decode()
+        assert "&lt;script&gt;alert(1)" in page
+
+
+class TestContent:
+    @pytest.fixture
+    def with_artifact(self, host) -> Escalation:
+        found = failed(host)
+        send(host, event(3, "artifact.created", payload={"artifactId": "draft-1"}))
+        return found
+
+    def test_is_fetched_for_one_reader_put_on_record_and_kept_nowhere(
+        self, host, with_artifact, ada
+    ):
+        body = json.dumps({"text": "CANARY-44 <b>bold</b>"}).encode()
+        with serving(http(body=body)) as server:
+            connect_host(host_id=host.slug, base_url=server.url, api_key="k")
+            answer = as_(ada).get(f"/queue/{with_artifact.pk}/content?artifact=draft-1")
+            assert b"GET /v1/runs/r-1/artifacts/draft-1 " in server.requests[0]
+
+        assert "CANARY-44 &lt;b&gt;" in answer.content.decode()
+        assert "no-store" in answer["Cache-Control"]
+        entry = AuditEntry.objects.get(action="content.viewed")
+        assert entry.detail == {"artifact": "draft-1"}
+        from verification.models import Content
+
+        kept = [bytes(each.body) for each in Content.objects.all()]
+        assert not any(b"CANARY" in each for each in kept)
+
+    def test_a_look_that_fails_is_on_record_too(self, host, with_artifact, ada):
+        with serving(http("503 Down")) as server:
+            connect_host(host_id=host.slug, base_url=server.url, api_key="k")
+            answer = as_(ada).get(f"/queue/{with_artifact.pk}/content?artifact=draft-1")
+
+        assert answer.status_code == 502
+        assert AuditEntry.objects.filter(action="content.viewed").count() == 1
+
+    def test_a_viewer_reads_none(self, with_artifact, cy):
+        path = f"/queue/{with_artifact.pk}/content?artifact=draft-1"
+        assert as_(cy).get(path).status_code == 403
+        assert not AuditEntry.objects.exists()
+
+    def test_an_artifact_that_the_run_does_not_name_is_not_asked_for(self, with_artifact, ada):
+        path = f"/queue/{with_artifact.pk}/content?artifact=..%2f..%2fsecrets"
+        assert as_(ada).get(path).status_code == 404
+
+    def test_a_link_leads_to_the_hosts_own_view(self, with_artifact, ada, settings):
+        settings.CONTENT_LINK = "https://host.example/{runId}/{artifactId}"
+        answer = as_(ada).get(f"/queue/{with_artifact.pk}/content?artifact=draft-1")
+
+        assert answer["Location"] == "https://host.example/r-1/draft-1"
+        assert AuditEntry.objects.filter(action="content.viewed").exists()
+
+
+class TestManyAtOnce:
+    def test_all_that_match_are_closed_and_each_is_answered_for(self, host, root, ada):
+        found = [failed(host, run=f"r-{n}") for n in range(3)]
+        escalations.claim(escalation=found[0].pk, by=ada)
+        body = {"do": "close", "all": "on", "query": "tab=unclaimed&reason=fail"}
+
+        preview = as_(root).post("/queue/many", body).content.decode()
+        assert "2 chosen" in preview
+        assert Escalation.objects.waiting().count() == 3
+        done = as_(root).post("/queue/many", {**body, "sure": "1"}).content.decode()
+        assert "2 of 2 closed" in done
+        assert [each.pk for each in Escalation.objects.waiting()] == [found[0].pk]
+
+    def test_what_nobody_holds_is_skipped_with_the_reason(self, host, root):
+        found = failed(host)
+        body = {"do": "release", "id": [str(found.pk)], "sure": "1"}
+
+        page = as_(root).post("/queue/many", body).content.decode()
+        assert "0 of 1 released" in page
+        assert "skipped: " in page
+
+    def test_nothing_is_ever_decided_for_many(self, host, root):
+        found = failed(host)
+        for word in ("override", "uphold", "resolve", "accept"):
+            as_(root).post("/queue/many", {"do": word, "id": [str(found.pk)], "sure": "1"})
+
+        found.refresh_from_db()
+        assert found.state == "open"
+
+    def test_a_reviewer_closes_none(self, host, ada):
+        found = failed(host)
+        as_(ada).post("/queue/many", {"do": "close", "id": [str(found.pk)], "sure": "1"})
+
+        found.refresh_from_db()
+        assert found.state == "open"
+
+    def test_another_tenants_are_not_touched(self, host, other_host, root):
+        theirs = failed(other_host, run="r-9")
+        as_(root).post("/queue/many", {"do": "close", "id": [str(theirs.pk)], "sure": "1"})
+
+        theirs.refresh_from_db()
+        assert theirs.state == "open"
+
+
+FORM = {
+    "name": "Fails", "rank": 5, "reasons": ["fail"], "workflows": "", "agents": "",
+    "least_risk": "low", "required_reviews": 2, "on_timeout": "escalate",
+    "sample_percent": 0, "bars_conflicts": "on",
+}  # fmt: skip
+
+
+class TestQueueSettings:
+    def test_a_default_queue_is_there_from_the_start(self, root):
+        assert "Default" in as_(root).get("/settings/queues").content.decode()
+
+    def test_an_admin_makes_a_queue_and_it_counts_from_then_on(self, host, root):
+        assert as_(root).post("/settings/queues/new", FORM).status_code == 302
+
+        queue = Queue.objects.get(slug="fails")
+        assert (queue.required_reviews, queue.reasons) == (2, ["fail"])
+        assert failed(host).queue == queue
+        assert AuditEntry.objects.filter(action="queue.created").exists()
+
+    def test_a_rule_is_tried_on_the_last_days_and_keeps_nothing(self, host, root):
+        failed(host)
+        answer = as_(root).post("/settings/queues/new", {**FORM, "do": "try"})
+
+        page = answer.content.decode()
+        assert "<b>1</b> of 1" in page
+        assert not Queue.objects.filter(slug="fails").exists()
+
+    @pytest.mark.parametrize("wrong", [{"required_reviews": 0}, {"on_timeout": "approve"}])
+    def test_what_makes_no_sense_is_refused(self, root, wrong):
+        answer = as_(root).post("/settings/queues/new", {**FORM, **wrong})
+
+        assert answer.status_code == 422
+        assert not Queue.objects.filter(slug="fails").exists()
+
+    def test_the_default_queue_stays(self, root):
+        client = as_(root)
+        client.get("/settings/queues")
+        client.post("/settings/queues/default/remove")
+
+        assert Queue.objects.filter(is_default=True).count() == 1
+
+    def test_a_reviewer_sets_nothing(self, ada):
+        assert as_(ada).get("/settings/queues").status_code == 403
+        assert as_(ada).post("/settings/queues/new", FORM).status_code == 403
+
+
+class TestOneself:
+    def test_a_token_is_shown_once(self, ada):
+        client = as_(ada)
+        page = client.post("/settings/profile", {"name": "laptop"}).content.decode()
+        token = PersonalToken.objects.get()
+
+        assert f"owp_{token.token_id}_" in page
+        assert f"owp_{token.token_id}_" not in client.get("/settings/profile").content.decode()
+        client.post(f"/settings/profile/{token.token_id}/revoke")
+        token.refresh_from_db()
+        assert token.revoked_at is not None
+
+    def test_nobody_revokes_another_persons(self, ada, ben):
+        as_(ada).post("/settings/profile", {"name": "laptop"})
+        token = PersonalToken.objects.get()
+
+        assert as_(ben).post(f"/settings/profile/{token.token_id}/revoke").status_code == 404
+
+
+class TestBeingTold:
+    def wish(self, user, **more):
+        said = {"mode": "at_once", "by_mail": "", "webhook_url": "", "webhook_form": "slack"}
+        return as_(user).post("/settings/notifications", {**said, **more})
+
+    def test_the_bell_counts_what_waits_and_stops_when_somebody_takes_it(self, host, ada, ben):
+        found = failed(host)
+        assert "1<span" in as_(ben).get("/queue").content.decode().split('id="bell-count"')[1][:80]
+
+        escalations.claim(escalation=found.pk, by=ada)
+        bell = as_(ben).get("/queue").content.decode().split('id="bell-count"')[1][:80]
+        assert "1<span" not in bell
+
+    def test_a_webhook_is_told_at_once_without_content(self, host, ada):
+        with serving(http()) as server:
+            self.wish(ada, webhook_url=f"{server.url}/hook")
+            found = failed(host)
+            notifying.send_due(timezone.now())
+            (request,) = server.requests
+
+        text = json.loads(request.partition(b"\r\n\r\n")[2])["text"]
+        assert f"/queue/{found.pk}" in text
+        assert "Failed verdict" in text
+        assert "r-1" not in text
+
+    def test_what_was_claimed_meanwhile_is_not_sent(self, host, ada, ben):
+        with serving(http()) as server:
+            self.wish(ada, webhook_url=f"{server.url}/hook")
+            found = failed(host)
+            Notification.objects.update(send_at=timezone.now())
+            escalations.claim(escalation=found.pk, by=ben)
+            Notification.objects.filter(user=ada).update(send_at=timezone.now())
+            notifying.send_due(timezone.now())
+            assert server.requests == []
+
+        assert Notification.objects.get(user=ada).dropped_because == "claimed"
+
+    def test_mail_is_one_message_for_all_that_waits(self, host, ada, settings):
+        settings.EMAIL_HOST = "mail.example"
+        ada.email = "ada@example.org"
+        ada.save()
+        Wish.objects.create(user=ada, mode="hourly", by_mail=True)
+        for n in range(3):
+            failed(host, run=f"r-{n}")
+        notifying.send_due(timezone.now())
+        assert mail.outbox == []
+
+        Notification.objects.filter(user=ada).update(send_at=timezone.now())
+        notifying.send_due(timezone.now())
+        (message,) = mail.outbox
+        assert message.subject == "OpenWOP Console: 3 matters for you"
+        assert message.body.count("/queue/") == 3
+
+    def test_a_webhook_that_fails_is_tried_again_and_the_bell_keeps_it(self, host, ada):
+        with serving(http("500 Oops")) as server:
+            self.wish(ada, webhook_url=f"{server.url}/hook")
+            failed(host)
+            notifying.send_due(timezone.now())
+
+        row = Notification.objects.get(user=ada)
+        assert row.send_at > timezone.now()
+        assert (row.sent_at, row.read_at) == (None, None)
+
+    def test_whoever_left_is_not_told(self, host, ada):
+        from runs.models import Membership
+
+        with serving(http()) as server:
+            self.wish(ada, webhook_url=f"{server.url}/hook")
+            failed(host)
+            Membership.objects.filter(user=ada).delete()
+            notifying.send_due(timezone.now())
+            assert server.requests == []
+
+    def test_an_address_that_is_none_is_refused(self, ada):
+        self.wish(ada, webhook_url="https://user:pass@evil.example/")
+
+        assert not Wish.objects.exists()
+
+
+class TestDeliveries:
+    def test_what_was_given_up_is_sent_again_from_the_page(self, host, ada):
+        asked = {"kind": "approval", "actions": ["accept", "reject"]}
+        pause = event(1, "node.suspended", nodeId="n", payload=asked)
+        send(host, event(0, "run.started"), pause)
+        found = Escalation.objects.get()
+        taken = escalations.claim(escalation=found.pk, by=ada)
+        escalations.resolve(
+            escalation=found.pk,
+            by=ada,
+            decision=Decision(Action.ACCEPT),
+            seen=escalations.view_of(taken),
+        )
+        Delivery.objects.update(state="dead", next_attempt_at=None)
+        pk = Delivery.objects.get().pk
+
+        assert "Gave up sending" in as_(ada).get("/settings/deliveries").content.decode()
+        as_(ada).post("/settings/deliveries/again", {"id": [str(pk)]})
+        assert Delivery.objects.get().state == "waiting"

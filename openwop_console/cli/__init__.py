@@ -13,6 +13,7 @@ COMMANDS = {
     "ingest": ("openwop_console.cli.ingest", "Send a JSONL file of run events."),
     "gate": ("openwop_console.cli.gate", "Ask what may be done with a result."),
     "evidence": ("openwop_console.cli.evidence", "Check signed evidence, offline."),
+    "jobs": ("openwop_console.cli.jobs", "Have judges heard: run, watch, cancel jobs."),
     "hosts": ("openwop_console.cli.hosts", "Add and list hosts."),
     "people": ("openwop_console.cli.people", "Add people and give them roles."),
     "queue": ("openwop_console.cli.queue", "List, claim, release and resolve escalations."),

@@ -1,0 +1,87 @@
+"""`openwop-console jobs`, against a real server."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from openwop_console.cli import main
+from tests.verification.jobs.building import worked
+from verification.models import Job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LENGTH = 'len=rule:length={"minimum":5}'
+
+
+@pytest.fixture
+def call(host, live_server):
+    env = {"OPENWOP_CONSOLE_URL": live_server.url, "OPENWOP_CONSOLE_API_KEY": host.key_for_tests}
+
+    def run(*words: str, typed: str = ""):
+        return CliRunner(env=env).invoke(main, ["jobs", *words], input=typed)
+
+    return run
+
+
+def started(call, answer: str = "Long enough.") -> str:
+    done = call("run", "Is it so?", "--answer", answer, "--judge", LENGTH, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output)["id"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "word", "code"), [("Long enough.", "pass", 0), ("no", "fail", 1)]
+)
+def test_watching_tells_every_vote_and_ends_with_the_verdict_as_exit_code(
+    call, answer, word, code
+):  # fmt: skip
+    uid = started(call, answer)
+    worked(Job.objects.get(uid=uid))
+
+    done = call("watch", uid)
+
+    assert done.exit_code == code
+    assert "round 1  len" in done.output
+    assert f"{uid}  {word}" in done.output
+
+
+def test_a_job_that_has_not_ended_in_time_is_pending_and_never_a_pass(call):
+    assert call("watch", started(call), "--wait", "0").exit_code == 3
+
+
+def test_a_whole_request_is_read_from_a_file(call):
+    request = {
+        "prompt": "Is it so?",
+        "answer": "Long enough.",
+        "judges": [{"name": "len", "model": "rule:length"}],
+    }
+    assert call("run", "--file", "-", typed=json.dumps(request)).exit_code == 0
+    assert Job.objects.count() == 1
+
+
+def test_a_cancelled_job_is_listed_as_such(call):
+    uid = started(call)
+    assert call("cancel", uid).exit_code == 0
+    worked(Job.objects.get(uid=uid))
+
+    assert "aborted" in call("list").output
+    assert json.loads(call("get", uid, "--json").output)["stop"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "Q?", "--answer", "A", "--judge", "x=gpt-evil"),
+        ("run", "Q?", "--answer", "A", "--judge", "nameless"),
+        ("run", "Q?", "--judge", LENGTH),
+        ("run", "Q?", "--answer", "A", "--judge", LENGTH, "--quorum", "many"),
+        ("watch", "00000000-0000-0000-0000-000000000000"),
+    ],
+)
+def test_whatever_goes_wrong_is_an_error_and_no_verdict(call, words):
+    done = call(*words)
+
+    assert done.exit_code == 5
+    assert "Error" in done.output
+    assert not Job.objects.exists()

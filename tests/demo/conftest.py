@@ -5,44 +5,16 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import uvicorn
 
-from openwop_console.demo.application import Host, Options
-from openwop_console.demo.server import HostServer, listening_on
+from openwop_console.demo.server import listening_on
+from tests.remote import API_KEY, RunningHost
 
-API_KEY = "key-of-the-tests"
-CAPTURED = Path(__file__).parent.parent / "fixtures" / "captured_interrupts"
 ENDED = ("completed", "failed", "cancelled")
-
-
-class RunningHost:
-    """A host served by uvicorn in a thread of its own."""
-
-    def __init__(self, **options: Any) -> None:
-        defaults = {"api_key": API_KEY, "captured": CAPTURED, "has_faults": True}
-        self.options = Options(**{**defaults, **options})
-        self.is_up = threading.Event()
-        self.thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
-        self.thread.start()
-        assert self.is_up.wait(10)
-
-    async def serve(self) -> None:
-        self.loop = asyncio.get_running_loop()
-        self.host = Host(self.options)
-        self.server = HostServer(self.host)
-        self.url = self.server.url
-        self.is_up.set()  # the socket listens already: a first request waits for the server
-        await self.server.run_until_stopped()
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join(10)
-        assert not self.thread.is_alive()
 
 
 class Caller:

@@ -132,7 +132,7 @@ class Looking:
         """Read a log that is too large for one answer by the stream, which may break off."""
         if not self._has_streams:
             raise Stopped(Trouble.RUN, "log too large")
-        self._stream(reader, cursor, settings.PULL_DEADLINE_S)
+        self._stream(reader, cursor, settings.PULL_DEADLINE_S, never)
 
     def _asked_already(self, held: Held) -> int | None:
         """Return up to where not to ask again. A run that is over or idle is asked for all."""
@@ -154,19 +154,21 @@ class Looking:
         until = min(time.monotonic() + settings.PULL_TAIL_S, self._ends_at)
         while not self._yields() and (left := until - time.monotonic()) > 0:
             before = time.monotonic()
-            self._stream(reader, self._held().last, min(left, SLICE_S))
+            self._stream(reader, self._held().last, min(left, SLICE_S), self._yields)
             ended_early = time.monotonic() - before < min(left, SLICE_S) / 2
             if self._held().has_ended or not self._has_streams or ended_early:
                 return
 
-    def _stream(self, reader: HostReader, cursor: int | None, seconds: float) -> None:
+    def _stream(
+        self, reader: HostReader, cursor: int | None, seconds: float, yields: Yields
+    ) -> None:
         """Take what a run's stream brings after a cursor, for so many seconds."""
         has_bells = False
         with reader.stream_events(self._taken.run_id, cursor, seconds=seconds) as stream:
             if isinstance(stream, Answer):
                 self._without_stream(stream)
                 return
-            has_bells = self._take_stream(stream, cursor)
+            has_bells = self._take_stream(stream, cursor, yields)
         if has_bells:  # this host streams less than it polls
             self._has_streams = False
             self._catch_up(reader)
@@ -177,7 +179,7 @@ class Looking:
             check(answer)
         self._has_streams = False
 
-    def _take_stream(self, stream: Opened, cursor: int | None) -> bool:
+    def _take_stream(self, stream: Opened, cursor: int | None, yields: Yields) -> bool:
         """Take events as they come; true as soon as one comes without what makes it an event."""
         frames = Frames(limits().body_bytes)
         for chunk in stream.chunks:
@@ -191,7 +193,7 @@ class Looking:
             self._take([event for log in logs for event in log.above(cursor)])
             if any(log.has_bells and log.newest > _number(cursor) for log in logs):
                 return True
-            if found and (self._held().has_ended or self._yields()):
+            if found and (self._held().has_ended or yields()):
                 return False
         return False
 

@@ -75,6 +75,7 @@ class _Round:
 
     def __init__(self, slot: PullRound) -> None:
         self._slot = slot
+        self._renewed_at = time.monotonic()
         self._ends_at = time.monotonic() + settings.PULL_ROUND_S
         self._crowded: frozenset[int] = frozenset()
         self._is_full = False
@@ -93,6 +94,10 @@ class _Round:
                     future.result()
 
     def _renew(self) -> None:
+        """Keep the slot, long before its lease ends."""
+        if time.monotonic() - self._renewed_at < LEASE.total_seconds() / 3:
+            return
+        self._renewed_at = time.monotonic()
         rows = PullRound.objects.filter(slot=self._slot.slot, fence=self._slot.fence)
         rows.update(lease_until=timezone.now() + LEASE)
 

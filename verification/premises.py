@@ -23,6 +23,7 @@ from verification.domain.past_claims import Reviews
 from verification.domain.past_decisions import PastDecision
 from verification.domain.rules import Rules
 from verification.domain.signals import signal_types
+from verification.kept import capabilities_of
 from verification.models import Escalation, Resolution
 
 Ranges = Sequence[tuple[int, int]]
@@ -55,17 +56,32 @@ class Premises:
         )
 
 
-def premises(run: Run, now: datetime) -> Premises:
-    """Read what is known of a run now."""
-    missing = Gap.objects.filter(run=run).order_by("first").values_list("first", "last")
+def premises(
+    run: Run, now: datetime, *, lines: Sequence[LogLine] | None = None, is_reviewed: bool = True
+) -> Premises:
+    """Read what is known of a run now.
+
+    Args:
+        run: whose log it is.
+        now: claims that run out before count no more.
+        lines: those to conclude from; None to read all of them.
+        is_reviewed: whether the run may have escalations.
+    """
     held = Escalation.objects.filter(run=run, state=State.CLAIMED, claim_until__gt=now)
+    decided = Resolution.objects.filter(escalation__run=run)
     return Premises(
-        lines=_signals(run),
-        gaps=list(missing),
-        capabilities=_capabilities(run.host_id),
-        decisions=_decisions(Resolution.objects.filter(escalation__run=run)),
-        claimed=_names(held),
+        lines=signals_of(run) if lines is None else lines,
+        gaps=_gaps(run),
+        capabilities=capabilities_of(run.host_id),
+        decisions=_decisions(decided) if is_reviewed else (),
+        claimed=_names(held) if is_reviewed else (),
     )
+
+
+def _gaps(run: Run) -> Ranges:
+    if not run.may_miss_events:
+        return ()
+    return list(Gap.objects.filter(run=run).order_by("first").values_list("first", "last"))
 
 
 def premises_at(run: Run, position: int) -> Premises:
@@ -74,7 +90,7 @@ def premises_at(run: Run, position: int) -> Premises:
     reviews = reviews_at(run, position)
     resolutions = Resolution.objects.filter(escalation__in=reviews.resolved)
     return Premises(
-        lines=[line for line in _signals(run) if line.position <= position],
+        lines=[line for line in signals_of(run) if line.position <= position],
         gaps=_gaps_at(run, position),
         capabilities=_capabilities(run.host_id, moment.recorded_at if moment else None),
         decisions=_decisions(resolutions),
@@ -88,8 +104,9 @@ def reviews_at(run: Run, position: int) -> Reviews:
     return past_claims.reviews(_told(event) for event in told)
 
 
-def _signals(run: Run) -> list[LogLine]:
-    return signal_lines([run.pk], signal_types(has_verdicts=True))[run.pk]
+def signals_of(run: Run, *, background: bool = True) -> list[LogLine]:
+    """Read the lines that conclusions are drawn from, with or without `BACKGROUND_TYPES`."""
+    return signal_lines([run.pk], signal_types(has_verdicts=background))[run.pk]
 
 
 def _gaps_at(run: Run, position: int) -> Ranges:

@@ -66,6 +66,7 @@ class _Addition:
 
     run: Run
     was_empty: bool
+    was_torn: bool
     intake: Intake
     new: list[NewLine]
     lines: list[LogLine] = field(default_factory=list)
@@ -115,7 +116,8 @@ def _sort(run: Run, batch: Batch, held: Sequence[Held], now: datetime) -> _Addit
         *(_refused_marker(each, now) for each in batch.turned_away),
         *(_conflict_marker(each, now) for each in intake.conflicts),
     ]
-    return _Addition(run, not run.last_position, intake, [*new, *_unheld(run, markers)])
+    new_lines = [*new, *_unheld(run, markers)]
+    return _Addition(run, not run.last_position, run.may_miss_events, intake, new_lines)
 
 
 def _unheld(run: Run, markers: Sequence[NewLine]) -> list[NewLine]:
@@ -189,20 +191,11 @@ def _count(changed: Sequence[_Addition], now: datetime) -> None:
 def _fold_gaps(changed: Sequence[_Addition]) -> None:
     """Bring first and last sequence and the missing ranges up to date."""
     held: dict[int, list[gap_rules.Range]] = defaultdict(list)
-    torn = [addition.run.pk for addition in changed if _is_torn(addition)]
+    torn = [addition.run.pk for addition in changed if addition.was_torn]
     for gap in Gap.objects.filter(run__in=torn) if torn else ():
         held[gap.run_id].append((gap.first, gap.last))
     for addition in changed:
         _fold_gaps_of(addition, sorted(held[addition.run.pk]))
-
-
-def _is_torn(addition: _Addition) -> bool:
-    """Say whether rows of missing ranges may be held, as the counts before the addition tell."""
-    run = addition.run
-    if run.first_sequence is None or run.last_sequence is None:
-        return False
-    before = run.event_count - len(addition.intake.new)
-    return run.first_sequence > 0 or before != run.last_sequence - run.first_sequence + 1
 
 
 def _fold_gaps_of(addition: _Addition, before: list[gap_rules.Range]) -> None:

@@ -61,17 +61,20 @@ class Stamp:
 
 
 def stamp(*, run: Run, stamp: Stamp) -> None:
-    """Leave the judgement's stamp on a locked run."""
-    run.held, run.hold_reasons = stamp.held, list(stamp.hold_reasons)
-    run.standing, run.worst_finding = stamp.standing, stamp.worst_finding
-    run.verdict_strip = list(stamp.verdict_strip)
-    run.open_escalations = stamp.open_escalations
-    run.save(
-        update_fields=[
-            "held", "hold_reasons", "standing", "verdict_strip", "open_escalations",
-            "worst_finding",
-        ]
-    )  # fmt: skip
+    """Leave the judgement's stamp on a locked run, if it differs from the one there."""
+    wanted = {
+        "held": stamp.held,
+        "hold_reasons": list(stamp.hold_reasons),
+        "standing": stamp.standing,
+        "verdict_strip": list(stamp.verdict_strip),
+        "open_escalations": stamp.open_escalations,
+        "worst_finding": stamp.worst_finding,
+    }
+    changed = [name for name, value in wanted.items() if getattr(run, name) != value]
+    for name in changed:
+        setattr(run, name, wanted[name])
+    if changed:
+        run.save(update_fields=changed)
 
 
 def locked(run: int) -> Run:

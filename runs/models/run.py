@@ -89,3 +89,13 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.run_id
+
+    @property
+    def may_miss_events(self) -> bool:
+        """Say whether sequences may be missing, by the counts: where not, there are no gaps."""
+        first, last = self.first_sequence, self.last_sequence
+        return (
+            first is not None
+            and last is not None
+            and (first > 0 or self.event_count != last - first + 1)
+        )

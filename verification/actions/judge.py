@@ -5,53 +5,103 @@ people decided. Nothing is carried over from an earlier conclusion but what peop
 finding that no longer holds is withdrawn, an escalation that nobody needs is closed as moot.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
+from runs.actions.log import NewLine
 from runs.actions.runs import Stamp, locked, note, stamp
+from runs.domain.log import LogLine
+from runs.domain.projection import STARTED
 from runs.models import Run
 from runs.signals import Appended
 from verification.actions import keeping
 from verification.actions.asking import settle_escalations
 from verification.actions.effects import watch_for_effects
 from verification.actions.keeping_findings import keep_findings
+from verification.domain.background import needs_background
 from verification.domain.conclude import Conclusions
 from verification.domain.routes import routes
-from verification.domain.signals import relevant
+from verification.domain.signals import BACKGROUND_TYPES, SIGNAL_TYPES, relevant
+from verification.kept import NOTHING, Kept, kept_about
 from verification.models import Escalation
-from verification.premises import premises
+from verification.premises import Premises, premises, signals_of
 
 STRIP = 5
 """How many of a run's last verdicts its row shows."""
+QUIET_BEGINNINGS = BACKGROUND_TYPES | {STARTED}
+"""Signals from which nothing follows as long as a log has no others."""
 
 
 def needs_judging(appended: Appended) -> bool:
-    """Say whether what was appended can change a conclusion."""
+    """Say whether what was appended may change a conclusion."""
     run = appended.run
-    types = [line.near_miss_of or line.type for line in appended.lines]
+    types = {line.near_miss_of or line.type for line in appended.lines} & SIGNAL_TYPES
+    if _is_whole(appended) and types <= QUIET_BEGINNINGS:
+        return False
     if relevant(types, has_verdicts=bool(run.verdict_strip) or "agent.verified" in types):
         return True
     return appended.gaps_changed and bool(run.worst_finding or run.verdict_strip)
 
 
+def judge_appended(*, appended: Appended, now: datetime | None = None) -> None:
+    """Conclude anew for a locked run whose log has grown, where that can change anything."""
+    run = appended.run
+    if _is_whole(appended):
+        _judge(run, kept=NOTHING, lines=appended.lines, now=now)
+        return
+    kept = kept_about(run)
+    types = {line.near_miss_of or line.type for line in appended.lines}
+    is_background = not appended.gaps_changed and not relevant(types, has_verdicts=False)
+    if not is_background or kept.doubts or kept.unproved:
+        _judge(run, kept=kept, now=now)
+
+
+def _is_whole(appended: Appended) -> bool:
+    """Say whether what was appended is all there is of the run."""
+    return bool(appended.lines) and appended.lines[0].position == 1
+
+
 def judge(*, run: Run, now: datetime | None = None) -> Conclusions:
     """Conclude anew for a locked run and keep what changed."""
+    return _judge(run, kept=kept_about(run), now=now)
+
+
+def _judge(
+    run: Run, *, kept: Kept, lines: Sequence[LogLine] | None = None, now: datetime | None
+) -> Conclusions:
     now = now or timezone.now()
-    known = premises(run, now)
-    conclusions = known.conclusions()
-    lines = [
-        *keeping.keep_verdicts(run, conclusions),
-        *keeping.keep_gates(run, conclusions, routes(conclusions, known.lines), now),
-        *keep_findings(run, conclusions, known.gaps, now),
-        *settle_escalations(run, conclusions, now),
-    ]
+    known, conclusions = _concluded(run, kept, lines, now)
+    news: list[NewLine] = []
+    if kept.verdicts or conclusions.verdicts:
+        news += keeping.keep_verdicts(run, conclusions)
+        news += keeping.keep_gates(run, conclusions, routes(conclusions, known.lines), now)
+    if kept.findings or conclusions.findings:
+        news += keep_findings(run, conclusions, known.gaps, now)
+    if kept.escalations or conclusions.escalations or conclusions.gates:
+        news += settle_escalations(run, conclusions, now)
     keeping.keep_judgement(run, conclusions, known.newest_snapshot)
-    note(run=run, lines=lines, now=now)
+    note(run=run, lines=news, now=now)
     _stamp(run, conclusions)
-    watch_for_effects(run=run, now=now)
+    if kept.unproved:
+        watch_for_effects(run=run, now=now)
     return conclusions
+
+
+def _concluded(
+    run: Run, kept: Kept, lines: Sequence[LogLine] | None, now: datetime
+) -> tuple[Premises, Conclusions]:
+    """Conclude, without the background of the log where it cannot matter."""
+    if lines is None and not kept.doubts:
+        few = signals_of(run, background=False)
+        known = premises(run, now, lines=few, is_reviewed=kept.escalations)
+        conclusions = known.conclusions()
+        if not needs_background(conclusions):
+            return known, conclusions
+    known = premises(run, now, lines=lines, is_reviewed=kept.escalations)
+    return known, known.conclusions()
 
 
 @transaction.atomic
@@ -69,7 +119,14 @@ def _stamp(run: Run, conclusions: Conclusions) -> None:
             hold_reasons=conclusions.hold_reasons,
             standing=conclusions.standing.value if conclusions.gates else "",
             verdict_strip=tuple(each.kind.value for each in conclusions.verdicts[-STRIP:]),
-            open_escalations=Escalation.objects.waiting().filter(run=run).count(),
+            open_escalations=_waiting(run, conclusions),
             worst_finding="" if worst is None else worst.value,
         ),
     )
+
+
+def _waiting(run: Run, conclusions: Conclusions) -> int:
+    """Return how many escalations of a run wait for a person."""
+    if not (run.open_escalations or conclusions.escalations or conclusions.gates):
+        return 0
+    return Escalation.objects.waiting().filter(run=run).count()

@@ -18,7 +18,7 @@ from runs.models import Run
 from verification.domain.conclude import Conclusions
 from verification.domain.gates import GateState
 from verification.models import Gate, Judgement, Verdict
-from verification.rows import LONGEST_TARGET, SHOWN, Routes, gate_rows, placed, verdict_row
+from verification.rows import LONGEST_TARGET, SHOWN, Routes, gate_row, placed, verdict_row
 
 TOLD_ONE_BY_ONE = 50
 """Gates that may change at once and still get a line each."""
@@ -65,7 +65,8 @@ def keep_gates(run: Run, conclusions: Conclusions, routes: Routes, now: datetime
     rows = Gate.objects.filter(run=run).values_list("pk", "target", *columns)
     held = {target: (pk, values) for pk, target, *values in rows}
     new, changed, news = [], [], []
-    for gate in gate_rows(run, conclusions, routes):
+    for target, concluded in conclusions.gates.items():
+        gate = gate_row(run, concluded, routes.get(target, ()))
         values = [getattr(gate, name) for name in columns]
         pk, before = held.pop(gate.target, (None, []))
         if pk is None:
@@ -131,7 +132,8 @@ def keep_judgement(run: Run, conclusions: Conclusions, snapshot: int | None) -> 
     }
     held = Judgement.objects.filter(run=run).first()
     if held is None:
-        Judgement.objects.create(run=run, **wanted)
+        if conclusions.verdicts or conclusions.findings or commits.total:
+            Judgement.objects.create(run=run, **wanted)
     elif any(getattr(held, name) != value for name, value in wanted.items()):
         Judgement.objects.filter(run=run).update(**wanted)
 

@@ -6,6 +6,7 @@ from settings or from the admin, are opened only for the call, and are never log
 """
 
 import asyncio
+import logging
 import threading
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYet
@@ -37,13 +38,15 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 
-from runs.sealing import unseal
+from runs.sealing import SealBroken, unseal
 from verification.domain.consensus import failures
 from verification.domain.consensus.failures import Failure, FailureKind, Status
 from verification.domain.consensus.history import Usage
 from verification.domain.consensus.prompts import Prompt
 from verification.domain.jobs.members import LONGEST_ANSWER
 from verification.models import CataloguedModel
+
+logger = logging.getLogger(__name__)
 
 _ERRORS = (
     AgentRunError, UserError, openai.OpenAIError, anthropic.AnthropicError, httpx2.HTTPError,
@@ -107,16 +110,21 @@ def catalogue() -> list[str]:
 
 
 def endpoint_named(name: str) -> Endpoint | None:
-    """Return the model of a name; None when there is none. Raises runs.sealing.SealBroken."""
+    """Return the model of a name; None when there is none, or its key can no longer be opened."""
     row = CataloguedModel.objects.filter(name=name, is_enabled=True).first()
     if row is None:
         return _in_settings().get(name)
+    try:
+        key = unseal(row.sealed_key)
+    except SealBroken:
+        logger.warning("the key of model %s cannot be opened", row.pk)
+        return None
     return Endpoint(
         name=row.name,
         provider=row.provider,
         model=row.model,
         base_url=row.base_url,
-        key=unseal(row.sealed_key),
+        key=key,
         has_schemas=row.has_schemas,
     )
 

@@ -3,11 +3,12 @@
 from datetime import datetime
 
 from verification.actions import job_traces
-from verification.actions.content import keep
+from verification.actions.content import digest_of, keep
 from verification.actions.job_runs import tell_answer, tell_end
 from verification.domain.consensus.observed import Observed
 from verification.domain.consensus.result import Basis, GateVerdict, Result, gate_verdict
 from verification.domain.consensus.team_result import TeamResult
+from verification.domain.jobs.request import SUBMITTED
 from verification.domain.jobs.states import JobState
 from verification.domain.jobs.told import told_basis
 from verification.models import Job
@@ -36,12 +37,11 @@ def _keep_last_answer(job: Job, answer: str, now: datetime) -> None:
     if not answer:
         return
     body = answer.encode("utf-8", "surrogatepass")
+    if digest_of(body) == job.answer_sha256:
+        return
     content = keep(workspace=job.workspace_id, kind="job.answer", body=body)
-    if content.sha256 == job.answer_sha256:
-        content.delete()
-    else:
-        agent = (job.shape["proposers"] or [{"name": "submitted"}])[0]["name"]
-        tell_answer(job=job, agent=agent, content=content, now=now)
+    agent = (job.shape["proposers"] or [{"name": SUBMITTED}])[0]["name"]
+    tell_answer(job=job, agent=agent, content=content, now=now)
 
 
 def _end(

@@ -1,6 +1,7 @@
 """Records how a call ended: once, under the fence, with everything that follows from it."""
 
 import random
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -19,7 +20,7 @@ from verification.domain.jobs.states import SETTLED, StepState, Stop
 from verification.domain.jobs.words import failure_document
 from verification.job_ledger import Ledger, load
 from verification.judges import Failed, Said
-from verification.models import Job, JobStep
+from verification.models import JobStep
 
 
 @transaction.atomic
@@ -106,20 +107,12 @@ def settle(ledger: Ledger, ask: Ask, step: JobStep, result: Said | Failure, now:
     else:
         step.state, step.failure = StepState.FAILED, failure_document(result)
     step.save()
-    _note_progress(job)
-    _keep_what_shows(job, ask, step, now)
-
-
-def _note_progress(job: Job) -> None:
-    job.fruitless = 0
-    job.save(update_fields=["fruitless"])
-
-
-def _keep_what_shows(job: Job, ask: Ask, step: JobStep, now: datetime) -> None:
-    ledger = load(job)
-    shown = observed(ledger.rules, ledger.history)
+    others = [each for each in ledger.steps if each.position != step.position]
+    now_known = replace(ledger, steps=sorted([*others, step], key=lambda each: each.position))
+    shown = observed(now_known.rules, now_known.history)
     job_traces.keep_observed(job, shown, now)
     if isinstance(ask, AskJudge):
         job_traces.keep_vote(job, step, shown, now)
-    job.save(update_fields=["rounds"])
+    job.fruitless = 0
+    job.save(update_fields=["fruitless", "rounds"])
     transaction.on_commit(partial(live.ring, live.run_group(job.run_id)))

@@ -15,7 +15,7 @@ from django.db import transaction
 from runs import live
 from verification import judges
 from verification.actions import job_traces
-from verification.actions.content import keep
+from verification.actions.content import digest_of, keep
 from verification.actions.job_end import break_off, conclude
 from verification.actions.job_leases import Lease, held
 from verification.actions.job_records import settle, start_step
@@ -126,14 +126,10 @@ def _begin(lease: Lease, ledger: Ledger, ask: Ask, now: datetime) -> Todo:
 def _tell_answer(ledger: Ledger, ask: AskJudge, now: datetime) -> None:
     """Tell of the answer under judgement when it is another than the last one told."""
     job = ledger.job
-    content = keep(
-        workspace=job.workspace_id,
-        kind="job.answer",
-        body=ask.answer.encode("utf-8", "surrogatepass"),
-    )
-    if content.sha256 == job.answer_sha256:
-        content.delete()
+    body = ask.answer.encode("utf-8", "surrogatepass")
+    if digest_of(body) == job.answer_sha256:
         return
+    content = keep(workspace=job.workspace_id, kind="job.answer", body=body)
     tell_answer(job=job, agent=ledger.rules.proposers[0].name, content=content, now=now)
 
 

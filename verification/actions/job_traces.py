@@ -20,17 +20,27 @@ def keep_observed(job: Job, shown: seen.Observed, now: datetime) -> None:
 
 def _keep_spans(job: Job, shown: seen.Observed, now: datetime) -> None:
     held = {row.number: row for row in Span.objects.filter(job=job)}
+    new: list[Span] = []
+    changed: list[Span] = []
     for span in shown.spans:
         row = held.get(span.number)
-        if row is not None and row.ended_at is not None:
+        if row is None:
+            row = Span(job=job, number=span.number, parent=span.parent, started_at=now)
+            row.kind, row.name = span.kind.value, span.name
+            new.append(row)
+        elif row.ended_at is None and _has_changed(row, span):
+            changed.append(row)
+        else:
             continue
-        row = row or Span(job=job, number=span.number, started_at=now)
-        row.parent, row.kind, row.name = span.parent, span.kind.value, span.name
-        row.attributes = _plain(span.attributes)
-        row.events = _events(row, span, now)
+        row.attributes, row.events = _plain(span.attributes), _events(row, span, now)
         if span.status is not None:
             row.status, row.ended_at = span.status.value, now
-        row.save()
+    Span.objects.bulk_create(new)
+    Span.objects.bulk_update(changed, ["attributes", "events", "status", "ended_at"])
+
+
+def _has_changed(row: Span, span: seen.Span) -> bool:
+    return span.has_ended or len(span.events) > len(row.events)
 
 
 def _events(row: Span, span: seen.Span, now: datetime) -> list[dict[str, Any]]:

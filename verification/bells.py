@@ -11,6 +11,7 @@ logger = logging.getLogger(__name__)
 
 DELIVER = "verification.tasks.deliver"
 NOTIFY = "verification.tasks.notify"
+LEARN = "verification.tasks.learn"
 RUN_JOB = "verification.tasks.run_job"
 _QUEUES = {RUN_JOB: "jobs"}
 """Tasks that do not wait in the default queue."""

@@ -6,7 +6,9 @@ Nothing is decided here and nothing is written; whoever calls it for a decision 
 import hashlib
 import uuid
 from datetime import timedelta
+from typing import Any
 
+import orjson
 from django.conf import settings
 from django.contrib.auth.models import User
 
@@ -137,7 +139,25 @@ def interrupt_of(escalation: Escalation) -> InterruptRequest | None:
         return None
     lines = Event.objects.filter(run=escalation.run_id, sequence__in=pause["sequences"])
     payloads = [each for each in lines.values_list("payload", flat=True) if isinstance(each, dict)]
-    return read_interrupt({"kind": pause["kind"]}, *payloads, node_id=pause["nodeId"])
+    said = asked_of(escalation)
+    return read_interrupt({"kind": pause["kind"]}, *payloads, *said, node_id=pause["nodeId"])
+
+
+def asked_of(escalation: Escalation) -> list[dict[str, Any]]:
+    """Return what the host said when it was asked about its pause; nothing, if it was not."""
+    body = bytes(escalation.asked.body) if escalation.asked is not None else b""
+    document = orjson.loads(body) if body else None
+    return [document] if isinstance(document, dict) else []
+
+
+def tells_enough(interrupt: InterruptRequest | None) -> bool:
+    """Say whether a pause is described well enough to answer it without asking the host."""
+    if interrupt is None:
+        return True
+    return bool(
+        interrupt.actions or interrupt.questions or interrupt.correlation
+        or interrupt.resume_schema is not None or interrupt.decision is not None
+    )  # fmt: skip
 
 
 def approvals_wanted(interrupt: InterruptRequest | None) -> int:

@@ -31,6 +31,7 @@ def sweep(now: datetime | None = None) -> None:
     timeouts.pass_due(now)
     effects.tell_of_missing_effects(now)
     ring_for_notifications(now)
+    ring_for_questions(now)
     checkpoints.sign_due(now)
     retention.erase_expired(now)
     retention.forget_old(now)
@@ -45,6 +46,13 @@ def ring_for_deliveries(now: datetime) -> None:
     )
     for pk in due.order_by("next_attempt_at").values_list("pk", flat=True)[:AT_ONCE]:
         bells.ring(bells.DELIVER, pk)
+
+
+def ring_for_questions(now: datetime) -> None:
+    """Ring for pauses that their hosts have not described yet."""
+    unknown = Escalation.objects.waiting().filter(ask_host_at__lte=now)
+    for pk in unknown.order_by("ask_host_at").values_list("pk", flat=True)[:AT_ONCE]:
+        bells.ring(bells.LEARN, pk)
 
 
 def ring_for_notifications(now: datetime) -> None:

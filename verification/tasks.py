@@ -4,13 +4,19 @@ from celery import shared_task
 from django.utils import timezone
 
 from verification import sweeping
-from verification.actions import deliveries, job_loop, notifying
+from verification.actions import deliveries, job_loop, learning, notifying
 
 
 @shared_task(name="verification.tasks.deliver")
 def deliver(delivery: int) -> None:
     """Try to bring one decision to its host, if that is due and nobody else is at it."""
     deliveries.attempt(delivery=delivery)
+
+
+@shared_task(name="verification.tasks.learn")
+def learn(escalation: int) -> None:
+    """Ask a host what its pause is about."""
+    learning.learn(escalation=escalation)
 
 
 @shared_task(name="verification.tasks.notify")

@@ -106,6 +106,7 @@ def row(escalation: Escalation, viewer: Viewer) -> dict[str, Any]:
         "due_at": escalation.due_at if escalation.closed_at is None else None,
         "is_overdue": escalation.closed_at is None and escalation.due_at < now,
         "opened_at": escalation.opened_at,
+        "agent": getattr(escalation, "actor", "") or "",
         "risk": escalation.risk,
         "queue_name": escalation.queue.name if escalation.queue else "",
         "queue_slug": escalation.queue.slug if escalation.queue else "",

@@ -10,6 +10,7 @@ from runs.actions.log import NewLine, console_line
 from runs.domain.interrupts import Interrupt, sequence_of
 from runs.domain.projection import Outcome
 from runs.models import Run
+from verification import bells
 from verification.actions import notifying
 from verification.actions.queues import default_queue, queue_for
 from verification.domain import lifecycle
@@ -21,7 +22,7 @@ from verification.domain.notifying import Note
 from verification.domain.routing import Matter, risk_of
 from verification.domain.sampling import is_sampled
 from verification.models import Escalation, Gate, Queue
-from verification.situations import matter_of
+from verification.situations import interrupt_of, matter_of, tells_enough
 
 SAMPLE = "audit_sample"
 _SETTLED_WITHOUT_A_WORD = (State.EXPIRED.value, State.MOOT.value)
@@ -39,7 +40,7 @@ def settle_escalations(run: Run, conclusions: Conclusions, now: datetime) -> lis
             lines += _open(run, wanted, now)
         else:
             known.remove(row)
-            _join(row, wanted)
+            _join(row, wanted, now)
     sampled = [row for row in known if row.reason == SAMPLE and _still_passes(row, conclusions)]
     gone = [row for row in known if row not in sampled]
     return [
@@ -54,8 +55,11 @@ def _open(run: Run, wanted: Wanted, now: datetime) -> list[NewLine]:
     row.matter = matter_of(row)
     if _is_closed_for_good(row, wanted):
         return []
+    row.ask_host_at = None if tells_enough(interrupt_of(row)) else now
     row.save()
     notifying.tell(escalation=row, note=Note.OPENED, now=now)
+    if row.ask_host_at is not None:
+        bells.ring(bells.LEARN, row.pk)
     return [_line(row, "opened", now, caused_by=wanted.opened_by.event_id)]
 
 
@@ -138,7 +142,7 @@ def _still_passes(row: Escalation, conclusions: Conclusions) -> bool:
     return conclusions.state_of(row.target) is GateState.PASSED
 
 
-def _join(row: Escalation, wanted: Wanted) -> None:
+def _join(row: Escalation, wanted: Wanted, now: datetime) -> None:
     """Let an open escalation say all its reasons, and know the pause that has since opened."""
     fresh: dict[str, Any] = {
         "key": wanted.key,
@@ -154,6 +158,10 @@ def _join(row: Escalation, wanted: Wanted) -> None:
     if matter != row.matter:
         row.matter = matter
         changed.append("matter")
+    if "interrupt" in changed and not tells_enough(interrupt_of(row)):
+        row.ask_host_at = now
+        changed.append("ask_host_at")
+        bells.ring(bells.LEARN, row.pk)
     if changed:
         row.version += 1
         row.save(update_fields=[*changed, "version"])

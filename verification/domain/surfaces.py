@@ -1,4 +1,4 @@
-"""Which token opens the second of a host's two resolve surfaces, where it lacks the first.
+"""What a host's own documents say about a pause: what it asks, and the token that opens it.
 
 A token is a secret: it is taken from the host's own document for one call and kept nowhere. It is
 used only for a pause that the host's log shows to be open.
@@ -8,6 +8,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 _LONGEST = 4096
+
+
+_SECRETS = frozenset({"token", "interruptToken", "callbackUrl", "resumeUrl", "inspectUrl"})
+
+
+def described_in(
+    documents: Iterable[Any], node_id: str, interrupt_id: str = ""
+) -> Mapping[str, Any] | None:
+    """Return what a host's documents say about a pause, without what opens it; None: nothing."""
+    for pause in (each for document in documents for each in _pauses(document)):
+        other = pause.get("interruptId")
+        is_another = interrupt_id and isinstance(other, str) and other != interrupt_id
+        if pause.get("nodeId") == node_id and not is_another:
+            said: Mapping[str, Any] = without_secrets(pause)
+            return said
+    return None
+
+
+def without_secrets(value: Any) -> Any:
+    """Return a JSON value without tokens and the addresses that hold them, at any depth."""
+    if isinstance(value, Mapping):
+        return {k: without_secrets(v) for k, v in value.items() if k not in _SECRETS}
+    if isinstance(value, list):
+        return [without_secrets(each) for each in value]
+    return value
 
 
 def token_in(documents: Iterable[Any], node_id: str, interrupt_id: str = "") -> str:

@@ -38,6 +38,14 @@ class Escalation(models.Model):
     queue = models.ForeignKey(
         Queue, null=True, on_delete=models.SET_NULL, related_name="escalations"
     )
+    asked = models.ForeignKey(
+        "verification.Content",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="What the host says it asks, where its events do not; without tokens.",
+    )
+    ask_host_at = models.DateTimeField(null=True, help_text="When to ask the host for that.")
     risk = models.CharField(
         max_length=8, choices=[(r.value, r.value) for r in Risk], default=Risk.MEDIUM.value
     )

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from runs.models import Role, Viewer
 from verification.domain.lifecycle import State
-from verification.models import Escalation, Resolution
+from verification.models import Escalation, Gate, Resolution
 from verification.models.escalation import OPEN_STATES, EscalationQuerySet
 
 PAGE = 100
@@ -47,9 +47,9 @@ def queue(viewer: Viewer, query: Mapping[str, str], now: datetime) -> Queue:
     tab = _tab(query)
     rows = filtered(visible, viewer, query, now)
     order = ("-closed_at", "-pk") if tab == "done" else ("due_at", "pk")
-    found = list(
-        rows.select_related("run", "run__host", "claimed_by", "queue").order_by(*order)[: PAGE + 1]
-    )
+    actor = Gate.objects.filter(run=OuterRef("run"), target=OuterRef("target")).values("actor")[:1]
+    shown = rows.select_related("run", "run__host", "claimed_by", "queue")
+    found = list(shown.annotate(actor=Subquery(actor)).order_by(*order)[: PAGE + 1])
     matching = len(found) if len(found) <= PAGE else rows.count()
     return Queue(tab, found[:PAGE], counts, len(found) > PAGE, matching)
 

@@ -57,7 +57,9 @@ def content(job: Job, viewer: Viewer, seen_votes: int = 0) -> dict[str, Any]:
     """
     ledger = _ledger(job)
     steps = list(JobStep.objects.filter(job=job).order_by("position"))
-    votes = list(JudgeVote.objects.filter(job=job).select_related("critique", "step"))
+    votes = list(
+        JudgeVote.objects.filter(job=job).select_related("critique", "step").order_by("pk")
+    )
     return {
         "job": _head(job, steps),
         "agreed": job.shape,
@@ -70,7 +72,12 @@ def content(job: Job, viewer: Viewer, seen_votes: int = 0) -> dict[str, Any]:
         "spending": _spending(job),
         "calls": [_call(step) for step in steps],
         "spans": _spans(job),
-        "memory": [_memory(entry) for entry in MemoryEntry.objects.filter(job=job)],
+        "memory": [
+            _memory(entry)
+            for entry in MemoryEntry.objects.filter(job=job)
+            .select_related("value")
+            .order_by("number")
+        ],
         "outcome": _outcome(job, votes),
         "emitted": _emitted(job),
         "request_json": _readable(ledger),

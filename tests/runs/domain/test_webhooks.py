@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.domain.webhooks import Reason, Unverified, key_of_standard_secret, verify
+from runs.domain.webhooks import (
+    _NOBODYS_KEY,
+    Reason,
+    Unverified,
+    key_of_standard_secret,
+    verify,
+)
 from tests.signing import (
     DELIVERY_ID,
     NOW,
@@ -134,6 +140,13 @@ def test_an_empty_or_short_secret_never_verifies(spelling, secret):
 
     assert reason(sign(BODY, weak), secrets=(weak,)) in (Reason.MISMATCH, Reason.CONFLICT)
     assert reason(sign(BODY, weak), secrets=()) is Reason.MISMATCH
+
+
+def test_the_key_that_stands_in_for_none_is_nobodys():
+    known = _NOBODYS_KEY.decode()
+
+    assert reason(v2(BODY, known), secrets=()) is Reason.MISMATCH
+    assert reason(v2(BODY, known), secrets=("short",)) is Reason.MISMATCH
 
 
 def test_a_standard_secret_is_strict_base64_of_at_least_24_bytes():

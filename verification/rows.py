@@ -4,7 +4,7 @@ The same rows are kept when a run is judged, and shown without being kept when s
 it stood at an earlier moment.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from runs.domain.readers import confidence_of
 from runs.models import Run
@@ -23,9 +23,10 @@ LONGEST_TARGET = 256
 Routes = Mapping[str, Sequence[RouteStep]]
 
 
-def verdict_rows(run: Run, conclusions: Conclusions) -> list[Verdict]:
-    """Return the rows that verdicts would have, without keeping them."""
-    return [verdict_row(run, *each) for each in placed(conclusions)]
+def verdict_rows(run: Run, conclusions: Conclusions, targets: Collection[str]) -> list[Verdict]:
+    """Return the rows that the verdicts on some targets would have, without keeping them."""
+    about = (each for each in placed(conclusions) if each[0].said.target in targets)
+    return [verdict_row(run, *each) for each in about]
 
 
 def placed(conclusions: Conclusions) -> list[tuple[ConcludedVerdict, bool, int | None]]:
@@ -63,14 +64,14 @@ def verdict_row(
     )
 
 
-def gate_rows(run: Run, conclusions: Conclusions, routes: Routes) -> list[Gate]:
-    """Return the rows that gates would have, without keeping them."""
-    return [
-        _gate_row(run, gate, routes.get(target, ())) for target, gate in conclusions.gates.items()
-    ]
+def gate_row(run: Run, gate: ConcludedGate, route: Sequence[RouteStep]) -> Gate:
+    """Return the row of one gate.
 
-
-def _gate_row(run: Run, gate: ConcludedGate, route: Sequence[RouteStep]) -> Gate:
+    Args:
+        run: whose.
+        gate: as it was concluded.
+        route: what the host did about its target.
+    """
     subject = gate.subject
     worst = worst_of(gate)
     return Gate(

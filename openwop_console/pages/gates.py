@@ -3,7 +3,7 @@
 Every step of a chain is a link to the line, or to the escalation, that shows it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from verification.domain.routes import RouteKind
 from verification.domain.rules import Rules
 from verification.models import Delivery, Escalation, Gate, Resolution, Verdict
 from verification.queries.ends import End
-from verification.queries.gates import SHOWN, GatePanel, Then
+from verification.queries.gates import SHOWN, GatePanel, Noted, Then
 
 Step = dict[str, Any]
 
@@ -101,6 +101,7 @@ class _Chain:
             "host_id": detail.get("hostId") or "",
             "turns": _turns(gate),
             "escalation_url": _review_url(escalation, self.panel.then),
+            "findings": [_noted(each) for each in self.panel.findings.get(gate.target, ())],
             "candidates": list(self._candidates(gate)),
             "candidate_count": detail.get("candidates", 0),
             "confidences": list(self._confidences(gate)),
@@ -236,7 +237,18 @@ def _turns(gate: Gate) -> str:
     used, limit = gate.detail.get("turnsUsed", 0), gate.detail.get("turnLimit")
     if not used:
         return ""
-    return f"{used} of {limit} turns used" if limit else f"{used} turns used"
+    if limit:
+        return f"{used} of {limit} turns used"
+    return f"{used} turn{'' if used == 1 else 's'} used"
+
+
+def _noted(noted: Noted) -> dict[str, Any]:
+    return {
+        "kind": noted.kind,
+        "severity": noted.severity,
+        "explanation": noted.explanation,
+        "url": reverse("finding", args=[noted.pk]) if noted.pk else "",
+    }
 
 
 def _review_url(escalation: Escalation | None, then: Then | None) -> str:
@@ -269,43 +281,3 @@ def _by(moment: datetime | None, then: Then | None) -> datetime | None:
     """Return a moment, unless it had not come by then."""
     is_later = moment is not None and then is not None and moment > then.at
     return None if is_later else moment
-
-
-def convergence(run: Run, end: End, run_url: str, outcome: str) -> dict[str, Any] | None:
-    """Return how the run ended and what it met; None while nobody has said so."""
-    if end.terminate is None and end.line is None:
-        return None
-    address = permalinks(run, run_url)
-    gave_up = any(each.met is False for each in end.criteria)
-    return {
-        "outcome": outcome,
-        "criteria": [{"key": each.key, "met": each.met} for each in end.criteria],
-        "decided": _line(end.terminate, address),
-        "ended": _line(end.line, address),
-        "is_contradicted": gave_up and end.line is not None and end.line.type == "run.completed",
-    }
-
-
-def _line(event: Event | None, address: Callable[[int, int | None], str]) -> dict[str, Any] | None:
-    if event is None:
-        return None
-    return {
-        "url": address(event.position, event.sequence),
-        "sequence": event.sequence,
-        "type": event.type,
-        "at": event.occurred_at,
-    }
-
-
-def findings_of(found: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return a run's findings as its page lists them."""
-    return [
-        {
-            "id": each.pk,
-            "url": reverse("finding", args=[each.pk]),
-            "kind": each.kind,
-            "severity": each.severity,
-            "target": each.target,
-        }
-        for each in found
-    ]

@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from openwop_console.pages.gates import TARGET_MARKS, convergence, findings_of, panel_of
+from openwop_console.pages.ends import convergence, findings_of
+from openwop_console.pages.gates import TARGET_MARKS, panel_of
 from runs.domain.run_ids import to_segment
 from runs.models import Event, Gap, Run
 from runs.queries.timeline import (

@@ -132,8 +132,7 @@ def keep_judgement(run: Run, conclusions: Conclusions, snapshot: int | None) -> 
     }
     held = Judgement.objects.filter(run=run).first()
     if held is None:
-        if conclusions.verdicts or conclusions.findings or commits.total:
-            Judgement.objects.create(run=run, **wanted)
+        Judgement.objects.create(run=run, **wanted)
     elif any(getattr(held, name) != value for name, value in wanted.items()):
         Judgement.objects.filter(run=run).update(**wanted)
 

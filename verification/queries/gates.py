@@ -5,7 +5,7 @@ thousand verdicts opens as fast as one with ten.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,12 +14,15 @@ from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
 from django.db.models.functions import RowNumber
 
 from runs.models import Event, Run
+from verification.domain.findings import Finding as ConcludedFinding
+from verification.domain.findings import Severity
 from verification.domain.gates import WORST_FIRST
+from verification.domain.gates import Gate as ConcludedGate
 from verification.domain.past_claims import Reviews
 from verification.domain.routes import routes
-from verification.models import Escalation, Gate, Verdict
+from verification.models import Escalation, Finding, Gate, Verdict
 from verification.premises import premises_at, reviews_at
-from verification.rows import gate_rows, verdict_rows
+from verification.rows import gate_row, verdict_rows
 
 SHOWN = 30
 """Gates on a page."""
@@ -42,6 +45,17 @@ class Then:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """A finding about a target."""
+
+    kind: str
+    severity: str
+    explanation: str
+    pk: int | None
+    """None where it is not kept, because somebody looks back."""
+
+
+@dataclass(frozen=True, slots=True)
 class GatePanel:
     """Some gates of a run, with all that their chains are drawn from."""
 
@@ -59,6 +73,23 @@ class GatePanel:
     """The lines that are pointed at, by position, without their payloads."""
     candidates: Mapping[str, Event]
     """By event id: results that a target which names an agent may mean."""
+    findings: Mapping[str, Sequence[Noted]]
+    """By target, those that are more than a notice."""
+    then: Then | None = None
+
+
+def _rank(gate: ConcludedGate) -> tuple[int, int, str]:
+    return WORST_FIRST.index(gate.state), gate.subject.began_at, gate.target
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What a panel shows beside its gates and their verdicts."""
+
+    counts: Mapping[str, int]
+    verdict_counts: Mapping[str, int]
+    findings: Sequence[tuple[str, Noted]]
+    offset: int = 0
     then: Then | None = None
 
 
@@ -86,8 +117,13 @@ def gate_panel(run: Run, offset: int = 0) -> GatePanel:
         age=Window(RowNumber(), partition_by=F("target"), order_by=F("sequence").desc())
     ).filter(age__lte=SHOWN_VERDICTS)
     counted_verdicts = about.order_by().values_list("target").annotate(Count("pk"))
+    noted = Finding.objects.filter(run=run, target__in=targets, status="standing")
+    findings = [(each.target, _noted(each)) for each in noted.order_by("pk")]
     return _panel(
-        run, shown, latest.order_by("sequence"), counts, dict(counted_verdicts), offset, None
+        run,
+        shown,
+        latest.order_by("sequence"),
+        _Rest(counts, dict(counted_verdicts), findings, offset),
     )
 
 
@@ -96,13 +132,12 @@ def gate_panel_at(run: Run, position: int) -> GatePanel:
     line = Event.objects.filter(run=run, position__lte=position).order_by("-position").first()
     known = premises_at(run, position)
     conclusions = known.conclusions()
-    gates = gate_rows(run, conclusions, routes(conclusions, known.lines))
-    gates.sort(key=lambda gate: (_RANK[gate.state], gate.subject_position or 0, gate.target))
-    shown = gates[:SHOWN]
+    ranked = sorted(conclusions.gates.values(), key=_rank)[:SHOWN]
+    found = routes(conclusions, known.lines)
+    shown = [gate_row(run, gate, found[gate.target]) for gate in ranked]
     for number, gate in enumerate(shown):
         gate.pk = -number - 1  # only names the gate on the page
-    targets = {gate.target for gate in shown}
-    verdicts = [each for each in verdict_rows(run, conclusions) if each.target in targets]
+    verdicts = verdict_rows(run, conclusions, {gate.target for gate in ranked})
     then = None
     if line is not None:
         outcome = conclusions.outcome or ""
@@ -111,10 +146,12 @@ def gate_panel_at(run: Run, position: int) -> GatePanel:
         run,
         shown,
         verdicts,
-        Counter(gate.state for gate in gates),
-        Counter(verdict.target for verdict in verdicts),
-        0,
-        then,
+        _Rest(
+            Counter(gate.state.value for gate in conclusions.gates.values()),
+            Counter(verdict.target for verdict in verdicts),
+            [(each.target or "", _noted_then(each)) for each in conclusions.findings],
+            then=then,
+        ),
     )
 
 
@@ -122,10 +159,7 @@ def _panel(
     run: Run,
     gates: Sequence[Gate],
     verdicts: "Sequence[Verdict] | QuerySet[Verdict]",
-    counts: Mapping[str, int],
-    verdict_counts: Mapping[str, int],
-    offset: int,
-    then: Then | None,
+    rest: "_Rest",
 ) -> GatePanel:
     by_target: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
@@ -135,16 +169,33 @@ def _panel(
     named = [each for gate in gates for each in gate.detail.get("candidateIds", ())]
     return GatePanel(
         gates=gates,
-        total=sum(counts.values()),
-        counts=counts,
-        offset=offset,
+        total=sum(rest.counts.values()),
+        counts=rest.counts,
+        offset=rest.offset,
         verdicts=shown,
-        verdict_counts=verdict_counts,
-        escalations=_escalations(run, targets, then),
+        verdict_counts=rest.verdict_counts,
+        escalations=_escalations(run, targets, rest.then),
         events=_events(run, gates, shown),
         candidates={each.event_id: each for each in _lines(run).filter(event_id__in=named)},
-        then=then,
+        findings=_by_target(rest.findings),
+        then=rest.then,
     )
+
+
+def _by_target(findings: Iterable[tuple[str, Noted]]) -> dict[str, list[Noted]]:
+    found: dict[str, list[Noted]] = defaultdict(list)
+    for target, noted in findings:
+        if noted.severity != Severity.SOFT:
+            found[target].append(noted)
+    return found
+
+
+def _noted(finding: Finding) -> Noted:
+    return Noted(finding.kind, finding.severity, finding.explanation, finding.pk)
+
+
+def _noted_then(finding: ConcludedFinding) -> Noted:
+    return Noted(finding.kind.value, finding.severity.value, finding.explanation, None)
 
 
 def _escalations(run: Run, targets: Sequence[str], then: Then | None) -> dict[str, Escalation]:

@@ -132,7 +132,8 @@ def keep_judgement(run: Run, conclusions: Conclusions, snapshot: int | None) -> 
     }
     held = Judgement.objects.filter(run=run).first()
     if held is None:
-        Judgement.objects.create(run=run, **wanted)
+        if conclusions.verdicts or conclusions.findings or commits.total:
+            Judgement.objects.create(run=run, **wanted)
     elif any(getattr(held, name) != value for name, value in wanted.items()):
         Judgement.objects.filter(run=run).update(**wanted)
 

@@ -53,6 +53,7 @@ urlpatterns = [
     path("jobs/new", job_new.view, name="job-new"),
     path("jobs/<uuid:uid>", job.view, name="job"),
     path("jobs/<uuid:uid>/cancel", job_moves.cancel, name="job-cancel"),
+    path("jobs/<uuid:uid>/review", job_moves.review, name="job-review"),
     path("jobs/<uuid:uid>/again", job_moves.again, name="job-again"),
     path("api/v1/", include((api, "api"))),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="api:openapi"), name="docs"),

@@ -317,6 +317,7 @@ def _urls(job: Job, viewer: Viewer) -> dict[str, str]:
     return {
         "list": reverse("jobs"),
         "cancel": reverse("job-cancel", args=[job.uid]) if may and not job.has_ended else "",
+        "review": reverse("job-review", args=[job.uid]) if may and job.verdict == "pass" else "",
         "again": reverse("job-again", args=[job.uid]) if may else "",
         "edit": f"{reverse('job-new')}?from={job.uid}" if may else "",
     }

@@ -1,4 +1,4 @@
-"""What people do with a job on its page: cancel it, run it again as a new one."""
+"""What people do with a job on its page: cancel it, run it again, send it to a person."""
 
 from uuid import UUID
 
@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from verification.actions import jobs
 from verification.actions.askers import asker_of, canceller_of
+from verification.actions.job_reviews import send_to_person
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.request import read_request
 from verification.job_ledger import document_of
@@ -24,6 +25,18 @@ def cancel(request: HttpRequest, uid: UUID) -> HttpResponse:
     except VerificationError as refused:
         messages.error(request, str(refused))
     return redirect("job", uid)
+
+
+@require_POST
+def review(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Have a person look at what the judges accepted."""
+    job = find_job(request.user, uid)
+    try:
+        found = send_to_person(job=job, by=canceller_of(request.user, job))
+    except VerificationError as refused:
+        messages.error(request, str(refused))
+        return redirect("job", uid)
+    return redirect("escalation", found.pk)
 
 
 @require_POST

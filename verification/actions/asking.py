@@ -111,31 +111,39 @@ def _sample(run: Run, conclusions: Conclusions, now: datetime) -> list[NewLine]:
         matter = Matter((SAMPLE,), run.host.slug, run.workflow_id, gate.subject.actor or "")
         queue = queue_for(run.workspace_id, matter)
         share = queue.sample_percent or default_queue(run.workspace_id).sample_percent
-        key = f"sample:{target}"
         if not is_sampled(f"{run.host_id}:{run.run_id}:{target}", share, settings.CONSOLE_UUID):
             continue
-        if Escalation.objects.filter(run=run, key=key).exists():
+        if Escalation.objects.filter(run=run, key=_key_of_pass(target)).exists():
             continue
         position = max(each.line.position for each in gate.standing)
-        row = _placed(
-            queue,
-            now,
-            Escalation(
-                workspace_id=run.workspace_id,
-                run=run,
-                key=key,
-                target=target,
-                reason=SAMPLE,
-                reasons=[SAMPLE],
-                interrupt=None,
-                opened_position=position,
-            ),
-        )
-        row.matter = matter_of(row)
-        row.save()
-        notifying.tell(escalation=row, note=Note.OPENED, now=now)
-        lines.append(_line(row, "opened", now))
+        lines.append(ask_about_pass(run, target, queue, position, now))
     return lines
+
+
+def ask_about_pass(run: Run, target: str, queue: Queue, position: int, now: datetime) -> NewLine:
+    """Ask a person whether a pass was right, and return the line that says so."""
+    row = _placed(
+        queue,
+        now,
+        Escalation(
+            workspace_id=run.workspace_id,
+            run=run,
+            key=_key_of_pass(target),
+            target=target,
+            reason=SAMPLE,
+            reasons=[SAMPLE],
+            interrupt=None,
+            opened_position=position,
+        ),
+    )
+    row.matter = matter_of(row)
+    row.save()
+    notifying.tell(escalation=row, note=Note.OPENED, now=now)
+    return _line(row, "opened", now)
+
+
+def _key_of_pass(target: str) -> str:
+    return f"sample:{target}"
 
 
 def _still_passes(row: Escalation, conclusions: Conclusions) -> bool:

@@ -6,7 +6,8 @@ from django.test import Client
 from openwop_console.pages.sockets import JobConsumer
 from tests.model_server import dissents, says
 from tests.verification.jobs.building import SOLVER, panel, started, worked
-from verification.models import Job
+from verification.actions.judge import judge_again
+from verification.models import Escalation, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -125,6 +126,22 @@ def test_cancel_and_run_again_are_for_those_who_may(page, host, cy):
     again = page.post(f"/jobs/{job.uid}/again")
     assert worked(Job.objects.exclude(pk=job.pk).get()).verdict == "pass"
     assert str(job.uid) not in again.url
+
+
+def test_a_pass_is_sent_to_a_person_once_and_a_fail_waits_already(page, host):
+    passed, failed = worked(started(host)), worked(started(host, answer="Boiling!!"))
+
+    first = page.post(f"/jobs/{passed.uid}/review")
+    second = page.post(f"/jobs/{passed.uid}/review")
+    refused = page.post(f"/jobs/{failed.uid}/review")
+
+    asked = Escalation.objects.waiting().get(run=passed.run)
+    assert first.url == second.url == f"/queue/{asked.pk}"
+    assert asked.reason == "audit_sample"
+    assert refused.url == f"/jobs/{failed.uid}"
+    assert page.get(first.url).status_code == 200
+    judge_again(run=passed.run_id)
+    assert Escalation.objects.waiting().filter(pk=asked.pk).exists()
 
 
 def test_jobs_of_another_tenant_do_not_exist(page, other_host):

@@ -1,5 +1,6 @@
 """The address that hosts deliver signed webhooks to. It translates and nothing more."""
 
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
@@ -7,9 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from runs.actions.ingest import count_refusals
 from runs.actions.webhooks import receive
 from runs.domain.answers import message_of
 from runs.domain.webhook_bodies import MEDIA_TYPES
+from runs.flow import Sender, flow
 from runs.limits import SETTINGS, limits
 from runs.models import Host
 from runs.refusal import Refusal
@@ -38,8 +41,17 @@ class WebhookView(APIView):
         raw = _body(request)
         headers = {name.lower(): value for name, value in request.headers.items()}
         found = Host.objects.filter(slug=host).first()
-        answer = receive(host=found, headers=headers, raw=raw)
+        answer = receive(host=found, headers=headers, raw=raw, admit=_admit)
         return Response(answer.body, status=answer.status)
+
+
+def _admit(host: Host) -> None:
+    """Let a proven delivery in if the host has not sent too many. Raises Refusal 429."""
+    sender = Sender(host=host.pk)
+    flow().enter(sender)
+    if turned_back := flow().turned_back(host.pk):
+        count_refusals(host, ["rate_exceeded"] * turned_back, timezone.now())
+    flow().count(sender, 1)
 
 
 def _check_form(request: Request) -> None:

@@ -5,7 +5,7 @@ the hash of its body.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
@@ -39,7 +39,12 @@ class Answer:
 
 
 def receive(
-    *, host: Host | None, headers: Mapping[str, str], raw: bytes, now: datetime | None = None
+    *,
+    host: Host | None,
+    headers: Mapping[str, str],
+    raw: bytes,
+    admit: Callable[[Host], None] = lambda host: None,
+    now: datetime | None = None,
 ) -> Answer:
     """Take what a host delivers, if it is proven to be the host's.
 
@@ -48,6 +53,8 @@ def receive(
             outside as a signature that does not match.
         headers: by lower-case name.
         raw: the body as it arrived, within the limit.
+        admit: asked once the proof holds, so that nobody else can use up what the host may send;
+            raises Refusal where that is too much.
         now: our clock; tests give it.
 
     Raises:
@@ -60,6 +67,7 @@ def receive(
         raise _unproven(host, unverified.reason, now) from None
     if host is None:
         raise _unproven(host, Reason.MISMATCH, now)
+    admit(host)
     try:
         delivery = delivery_of(raw, limits())
     except BodyRefused as refused:

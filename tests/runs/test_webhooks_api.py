@@ -9,13 +9,15 @@ from django.test import Client
 
 from runs.actions.webhook_secrets import LONGEST_OVERLAP, new_secret, rotate_secret
 from runs.actions.webhooks import receive
+from runs.domain.buckets import Rate
 from runs.domain.webhooks import key_of_standard_secret
+from runs.flow import GAUGES, Flow
 from runs.models import Event, Host, PulledRun, ReceivedDelivery, RetiringSecret, Run
 from runs.models import Refusal as Count
 from runs.refusal import Refusal
 from runs.sealing import unseal
 from tests.factories import event, run_of, send, verified
-from tests.signing import NOW, SECRET, SPELLINGS, app, packed, reference, standard, v1, v2
+from tests.signing import NOW, OTHER, SECRET, SPELLINGS, app, packed, reference, standard, v1, v2
 
 pytestmark = pytest.mark.django_db
 
@@ -84,6 +86,30 @@ def test_the_limit_is_told_with_the_setting_that_moves_it(host):
         "limit": 1024 * 1024,
         "setting": "OPENWOP_CONSOLE_MAX_WEBHOOK_BYTES",
     }
+
+
+@pytest.fixture
+def two_a_second(monkeypatch):
+    """Two deliveries of a host are let in; the clock of its budget stands still."""
+    rates = {gauge: Rate(2, 2) for gauge in GAUGES}
+    standing = Flow(rates, clock=lambda: 0.0)
+    monkeypatch.setattr("runs.webhooks_api.flow", lambda: standing)
+
+
+def test_what_is_too_much_is_turned_back_and_forgeries_cost_the_host_nothing(host, two_a_second):
+    def post(sequence, secret):
+        body = packed(event(sequence))
+        signed = v2(body, secret, str(int(datetime.now(UTC).timestamp())))
+        path = f"/api/v1/webhooks/{host.slug}"
+        return Client().post(path, body, content_type="application/json", headers=signed)
+
+    forged = [post(n, OTHER).status_code for n in range(5)]
+    proven = [post(n, SECRET) for n in range(6)]
+
+    assert forged == [401] * 5
+    assert [each.status_code for each in proven] == [200, 200, 429, 429, 429, 429]
+    assert int(proven[-1].headers["Retry-After"]) >= 1
+    assert proven[-1].json()["details"]["setting"] == "OPENWOP_CONSOLE_RATE_HOST_REQUESTS"
 
 
 def test_the_address_takes_post_only_and_in_its_own_words(host):

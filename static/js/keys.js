@@ -20,7 +20,7 @@
     ["c", "Copy a link to this page or row", () => navigator.clipboard?.writeText(new URL(here()?.id ? `#${here().id}` : location.hash, location.href).href), navigator.clipboard],
     [".", "Pause and go on", () => document.dispatchEvent(new Event("live:pause")), find("#live-state")],
     ...[...document.querySelectorAll("[data-goto]")].map((a) => [`g ${a.dataset.goto}`, `Go to ${a.querySelector("span").textContent}`, () => a.click(), true]),
-    ...[...document.querySelectorAll("[data-key]")].filter((e) => e.dataset.key).map((e) => [e.dataset.key, e.dataset.says, () => e.click(), e.offsetParent && !e.matches(":disabled")]),
+    ...[...document.querySelectorAll("[data-key]")].filter((e) => e.dataset.key).map((e) => [e.dataset.key, e.dataset.says, () => { e.click(); if (e.matches("input, summary")) e.focus(); }, e.offsetParent && !e.matches(":disabled")]),
   ].filter(([, , , usable]) => usable);
 
   const sheet = () => {

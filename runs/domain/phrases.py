@@ -169,6 +169,11 @@ _CONSOLE = {
     "console.escalation.lapsed": "The claim ran out; the escalation is open again",
     "console.escalation.resolved": "[{by} ]decided[: {action}][, about {target}]",
     "console.escalation.closed": "Nobody is needed any more[: {because}]",
+    "console.escalation.voted": "[{by} ]gave their review; {missing} more asked",
+    "console.escalation.handed_to_lead": "A lead is asked to decide",
+    "console.escalation.undone": "[{by} ]took the decision back before it left",
+    "console.escalation.turn": "[{by} ]answered the host[: {action}]; the pause stays",
+    "console.escalation.commented": "[{by} ]left a note",
     "console.delivery.accepted": "The host has the decision[ (HTTP {status})]",
     "console.delivery.delivered": "The decision reached the host[ (HTTP {status})]",
     "console.delivery.retrying": "The decision is not with the host yet[; attempt {attempt}]",
@@ -177,6 +182,8 @@ _CONSOLE = {
     "console.delivery.stopped": "Sending stopped until somebody repairs something",
     "console.delivery.dead": "Given up sending the decision",
     "console.delivery.took_effect": "The decision took effect[ at #{sequence}]",
+    "console.delivery.no_effect": "The host accepted the decision and shows no effect of it",
+    "console.delivery.redriven": "[{by} ]had the decision sent again",
     "console.delivery.overtaken": "The pause ended for another reason[ at #{sequence}]",
 }
 

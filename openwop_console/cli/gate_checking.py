@@ -22,6 +22,7 @@ EXIT_CODES: Mapping[str, int] = {
 ERROR = 5
 SETTLED = frozenset({"pass", "fail", "revise"})
 LONGEST_QUESTION_S = 30
+PAUSE_S = 1.0
 BUSY = frozenset({429, 500, 502, 503, 504})
 UNKNOWN: Mapping[str, Any] = {"decision": "unknown", "basis": "timeout", "complete": False}
 """Said of a run or target that the Console does not know, or not yet."""
@@ -65,14 +66,14 @@ def ask_until(
     """
     until = clock() + wait_s
     while True:
-        left = max(0.0, until - clock())
-        answer, trouble = _ask(client, question, left)
+        asked_at = clock()
+        answer, trouble = _ask(client, question, max(0.0, until - asked_at))
         if answer is not None and (answer["decision"] in SETTLED or clock() >= until):
             return answer
         if clock() >= until:
             raise NoAnswer(trouble)
-        if trouble or answer is UNKNOWN:
-            sleep(min(1.0, max(0.0, until - clock())))
+        if clock() - asked_at < PAUSE_S:  # it did not wait for us
+            sleep(min(PAUSE_S, max(0.0, until - clock())))
 
 
 def _ask(

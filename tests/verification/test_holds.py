@@ -1,0 +1,154 @@
+"""What cannot be read holds its run, says why, and waits for a person who may release it."""
+
+from contextlib import suppress
+
+import pytest
+
+from runs.models import Event
+from runs.refusal import Refusal
+from tests.factories import decided, event, run_of, send, verified
+from verification.actions import escalations
+from verification.actions.resolving import resolve
+from verification.domain.decisions import Action, Decision
+from verification.models import Escalation, Gate
+from verification.situations import view_of
+
+pytestmark = pytest.mark.django_db
+
+TARGET = "r-1-e1"
+
+
+def raw(sequence, **payload):
+    return event(sequence, "agent.verified", payload=payload)
+
+
+UNREADABLE = {
+    "a verdict with content": (
+        verified(3, TARGET, "fail", result="secret"),
+        "verdict_refused",
+        "refused as malformed",
+    ),
+    "a verdict with an unknown word": (
+        verified(3, TARGET, "reject"),
+        "verdict_refused",
+        "refused as malformed",
+    ),
+    "a verdict without a target": (
+        raw(3, agentId="critic-1", verdict="fail"),
+        "verdict_refused",
+        "refused as malformed",
+    ),
+    "a verdict with a sentence for a criterion": (
+        verified(3, TARGET, "fail", criteria=["the numbers do not add up"]),
+        "verdict_refused",
+        "refused as malformed",
+    ),
+    "a mistyped verdict": (
+        event(3, "agent.verifed", payload={"agentId": "critic-1", "target": TARGET}),
+        "near_miss_type",
+        "one letter away",
+    ),
+    "a verdict of a type in other case": (
+        event(3, "agent.Verified", payload={}),
+        "near_miss_type",
+        "one letter away",
+    ),
+    "an unreadable decision to end": (
+        event(3, "runOrchestrator.decided", payload={"decision": {"kind": "terminate-success"}}),
+        "decision_unreadable",
+        "cannot be read",
+    ),
+    "another event in the place of a verdict": (
+        {**verified(2, TARGET, "fail"), "eventId": "another"},
+        "conflicting_event",
+        "same place",
+    ),
+}
+
+
+@pytest.fixture(params=UNREADABLE.values(), ids=UNREADABLE)
+def case(request):
+    return request.param
+
+
+@pytest.fixture
+def held(host, case):
+    """A run with a pass, and then what cannot be read."""
+    send(host, event(0, "run.started"), decided(1), verified(2, TARGET, "pass"))
+    with suppress(Refusal):
+        send(host, case[0])
+    return run_of(host)
+
+
+def test_it_holds_the_run_and_says_why(held, case, client, ada):
+    client.force_login(ada)
+    text = client.get("/runs/alpha/r-1").text
+
+    assert held.held
+    assert case[1] in held.hold_reasons
+    assert case[2] in text
+    assert "Nothing in this run counts as passed" in text
+
+
+def test_it_asks_for_a_person_once(held):
+    (found,) = Escalation.objects.all()
+
+    assert (found.reason, found.state) == ("held", "open")
+
+
+def test_what_could_have_been_a_verdict_makes_every_gate_unknown(held, case):
+    could_be = case[1] in ("verdict_refused", "near_miss_type")
+
+    assert Gate.objects.get().state == ("unknown" if could_be else "passed")
+
+
+def test_no_content_of_it_is_kept(held):
+    kept = list(Event.objects.values_list("payload", "extra", "flags"))
+
+    assert "secret" not in str(kept)
+    assert "do not add up" not in str(kept)
+
+
+def release(by):
+    found = Escalation.objects.get(reason="held", state="open")
+    escalations.claim(escalation=found.pk, by=by)
+    found.refresh_from_db()
+    decision = Decision(Action.RELEASE_HOLD, reason="It was a pass.")
+    resolve(escalation=found.pk, by=by, decision=decision, seen=view_of(found))
+
+
+def test_a_person_can_release_it(host, held, ada):
+    release(ada)
+    run = run_of(host)
+
+    assert (run.held, run.hold_reasons) == (False, [])
+    assert Gate.objects.get().state == "passed"
+    assert not Escalation.objects.waiting().exists()
+
+
+def test_what_comes_after_the_release_holds_it_again(host, held, ada):
+    release(ada)
+    send(host, event(9, "agent.verifed"))
+
+    assert run_of(host).held
+    assert Escalation.objects.waiting().get().reason == "held"
+
+
+def test_the_same_again_does_not(host, held, case, ada):
+    release(ada)
+    with suppress(Refusal):
+        send(host, case[0])
+
+    assert not run_of(host).held
+
+
+def test_a_readable_verdict_in_its_place_clears_it(host):
+    send(host, event(0, "run.started"), decided(1), verified(2, TARGET, "pass"))
+    with pytest.raises(Refusal):
+        send(host, verified(3, TARGET, "fail", result="secret"))
+    send(host, verified(3, TARGET, "fail"))
+    run = run_of(host)
+
+    assert not run.held
+    assert Gate.objects.get().state == "blocked"
+    assert Escalation.objects.get(reason="held").closed_because == "hold_cleared"

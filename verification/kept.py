@@ -30,6 +30,9 @@ class Kept:
     """Also closed ones."""
     unproved: bool = False
     """A decision went to the host, and its log does not show the effect yet."""
+    judgement: bool = False
+    sampling: bool = True
+    """A queue of the workspace asks about some of the passes."""
 
 
 NOTHING = Kept()
@@ -45,14 +48,17 @@ _KEPT = f"""
            EXISTS (SELECT FROM verification_escalation WHERE run_id = %(run)s),
            EXISTS (SELECT FROM verification_delivery
                     WHERE run_id = %(run)s AND effect_position IS NULL
-                      AND door = '{Door.INTERRUPT}')
+                      AND door = '{Door.INTERRUPT}'),
+           EXISTS (SELECT FROM verification_judgement WHERE run_id = %(run)s),
+           EXISTS (SELECT FROM verification_queue
+                    WHERE workspace_id = %(workspace)s AND sample_percent > 0)
 """  # noqa: S608  (constant text)
 
 
 def kept_about(run: Run) -> Kept:
     """Return what is kept about a locked run."""
     with connection.cursor() as cursor:
-        cursor.execute(_KEPT, {"run": run.pk})
+        cursor.execute(_KEPT, {"run": run.pk, "workspace": run.workspace_id})
         return Kept(*cursor.fetchone())
 
 

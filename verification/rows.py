@@ -5,6 +5,7 @@ it stood at an earlier moment.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from runs.domain.readers import confidence_of
 from runs.models import Run
@@ -72,19 +73,22 @@ def gate_row(run: Run, gate: ConcludedGate, route: Sequence[RouteStep]) -> Gate:
         gate: as it was concluded.
         route: what the host did about its target.
     """
+    return Gate(run=run, target=gate.target, **gate_columns(gate, route))
+
+
+def gate_columns(gate: ConcludedGate, route: Sequence[RouteStep]) -> dict[str, Any]:
+    """Return what the row of a gate says, by column."""
     subject = gate.subject
     worst = worst_of(gate)
-    return Gate(
-        run=run,
-        target=gate.target,
-        state=gate.state.value,
-        binding=gate.binding.value,
-        subject_kind=subject.kind.value,
-        subject_event_id=subject.line.event_id if subject.line else "",
-        subject_position=subject.line.position if subject.line else None,
-        actor=(subject.actor or "")[:LONGEST_TARGET],
-        independence=gate.independence.value,
-        detail={
+    return {
+        "state": gate.state.value,
+        "binding": gate.binding.value,
+        "subject_kind": subject.kind.value,
+        "subject_event_id": subject.line.event_id if subject.line else "",
+        "subject_position": subject.line.position if subject.line else None,
+        "actor": (subject.actor or "")[:LONGEST_TARGET],
+        "independence": gate.independence.value,
+        "detail": {
             "sentence": sentence_of(gate),
             "wouldChange": gate.would_change,
             "turnsUsed": gate.turns_used,
@@ -104,4 +108,4 @@ def gate_row(run: Run, gate: ConcludedGate, route: Sequence[RouteStep]) -> Gate:
                 for step in route
             ],
         },
-    )
+    }

@@ -80,11 +80,15 @@ def _judge(
         news += keeping.keep_gates(run, conclusions, routes(conclusions, known.lines), now)
     if kept.findings or conclusions.findings:
         news += keep_findings(run, conclusions, known.gaps, now)
-    if kept.escalations or conclusions.escalations or conclusions.gates:
+    may_wait = kept.escalations or (kept.sampling and bool(conclusions.gates))
+    if may_wait or conclusions.escalations:
         news += settle_escalations(run, conclusions, now)
-    keeping.keep_judgement(run, conclusions, known.newest_snapshot)
+        may_wait = True
+    if kept.judgement or conclusions.verdicts or conclusions.findings or conclusions.commits.total:
+        keeping.keep_judgement(run, conclusions, known.newest_snapshot)
     note(run=run, lines=news, now=now)
-    _stamp(run, conclusions)
+    waiting = Escalation.objects.waiting().filter(run=run).count() if may_wait else 0
+    _stamp(run, conclusions, waiting)
     if kept.unproved:
         watch_for_effects(run=run, now=now)
     return conclusions
@@ -110,7 +114,7 @@ def judge_again(*, run: int, now: datetime | None = None) -> Conclusions:
     return judge(run=locked(run), now=now)
 
 
-def _stamp(run: Run, conclusions: Conclusions) -> None:
+def _stamp(run: Run, conclusions: Conclusions, waiting: int) -> None:
     worst = conclusions.worst_severity
     stamp(
         run=run,
@@ -119,14 +123,7 @@ def _stamp(run: Run, conclusions: Conclusions) -> None:
             hold_reasons=conclusions.hold_reasons,
             standing=conclusions.standing.value if conclusions.gates else "",
             verdict_strip=tuple(each.kind.value for each in conclusions.verdicts[-STRIP:]),
-            open_escalations=_waiting(run, conclusions),
+            open_escalations=waiting,
             worst_finding="" if worst is None else worst.value,
         ),
     )
-
-
-def _waiting(run: Run, conclusions: Conclusions) -> int:
-    """Return how many escalations of a run wait for a person."""
-    if not (run.open_escalations or conclusions.escalations or conclusions.gates):
-        return 0
-    return Escalation.objects.waiting().filter(run=run).count()

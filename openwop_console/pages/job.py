@@ -1,8 +1,7 @@
 """One job: how the judges stand, what was answered, what it costs, how it ended."""
 
 import json
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,9 +9,9 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from openwop_console.pages.job_time import waterfall
 from openwop_console.pages.run import address_of
 from runs.models import Viewer
 from verification.actions.askers import may_ask
@@ -27,7 +26,6 @@ from verification.domain.jobs.versions import Version, versions
 from verification.job_ledger import Ledger, load
 from verification.jobs_api import find_job
 from verification.models import Content, Escalation, Gate, Job, JobStep, JudgeVote, MemoryEntry
-from verification.models import Span as SpanRow
 from verification.queries.jobs import account_of, is_model, phase_of
 
 
@@ -71,7 +69,7 @@ def content(job: Job, viewer: Viewer, seen_votes: int = 0) -> dict[str, Any]:
         "versions": _versions(ledger, job) if ledger else [],
         "spending": _spending(job),
         "calls": [_call(step) for step in steps],
-        "spans": _spans(job),
+        "spans": waterfall(job),
         "memory": [
             _memory(entry)
             for entry in MemoryEntry.objects.filter(job=job)
@@ -231,47 +229,6 @@ def _call(step: JobStep) -> dict[str, Any]:
         "attempts": step.attempts,
         "failure": _failure(step),
         "took_s": _seconds(step.started_at, step.ended_at),
-    }
-
-
-def _spans(job: Job) -> list[dict[str, Any]]:
-    """Return the waterfall: each span's beginning and length as parts of the whole, in percent."""
-    rows = list(SpanRow.objects.filter(job=job).order_by("number"))
-    if not rows:
-        return []
-    begin = min(row.started_at for row in rows)
-    end = max(row.ended_at or timezone.now() for row in rows)
-    whole = max((end - begin).total_seconds(), 0.001)
-    depth: dict[int, int] = {}
-    shown = []
-    for row in rows:
-        depth[row.number] = 0 if row.parent is None else depth.get(row.parent, 0) + 1
-        start = (row.started_at - begin).total_seconds()
-        length = ((row.ended_at or end) - row.started_at).total_seconds()
-        shown.append(
-            {
-                "name": row.name,
-                "depth": depth[row.number],
-                "who": row.attributes.get("oma.agent.name", ""),
-                "phase": row.attributes.get("oma.phase", ""),
-                "status": row.status or "open",
-                "x": f"{100 * start / whole:.2f}%",
-                "width": f"{max(100 * length / whole, 0.4):.2f}%",
-                "took": f"{length:.2f} s",
-                "marks": [_mark(event, begin, whole) for event in row.events],
-                "attributes": sorted(row.attributes.items()),
-            }
-        )
-    return shown
-
-
-def _mark(event: Mapping[str, Any], begin: Any, whole: float) -> dict[str, str]:
-    at = (datetime.fromisoformat(event["at"]) - begin).total_seconds()
-    accepted = event["attributes"].get("oma.consensus.accepted")
-    return {
-        "x": f"{100 * at / whole:.2f}%",
-        "tone": "good" if accepted is True else "bad" if accepted is False else "warn",
-        "name": event["name"],
     }
 
 

@@ -1,5 +1,6 @@
 """Readers of environment variables that stop the boot, by name, when a value makes no sense."""
 
+import base64
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,6 +43,18 @@ def flag(name: str, *, default: bool) -> bool:
     if value not in {"1", "0", "true", "false", "yes", "no", "on", "off"}:
         raise BadSetting(name, "1 or 0")
     return value in {"1", "true", "yes", "on"}
+
+
+def seed(name: str) -> str:
+    """Return the variable as base64 of 32 bytes; empty when it is not set."""
+    value = text(name)
+    try:
+        is_fit = len(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4))) == 32
+    except ValueError:
+        is_fit = False
+    if value and not is_fit:
+        raise BadSetting(name, "base64 of 32 bytes")
+    return value
 
 
 def words(name: str, default: Sequence[str] = ()) -> list[str]:

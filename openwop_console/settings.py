@@ -12,7 +12,7 @@ from csp.constants import NONE, SELF
 from kombu import Queue
 from psycopg.conninfo import conninfo_to_dict
 
-from openwop_console.environment import flag, number, text, words
+from openwop_console.environment import flag, number, seed, text, words
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(text("DATA_DIR", str(BASE_DIR / "var"))).resolve()
@@ -333,7 +333,7 @@ DEFAULT_FROM_EMAIL = text("EMAIL_FROM", "openwop-console@localhost")
 
 GATE_ANSWER_S = number("OPENWOP_CONSOLE_GATE_ANSWER_S", 60, least=1)
 """How long an answer of the gate API may be relied on."""
-SIGNING_KEY = text("OPENWOP_CONSOLE_SIGNING_KEY")
+SIGNING_KEY = seed("OPENWOP_CONSOLE_SIGNING_KEY")
 """Base64 of the 32-byte Ed25519 seed that evidence is signed with; empty: made once and kept."""
 
 # --- Consensus jobs ---------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-READ = re.compile(r'\b(?:text|number|flag|words)\(\s*"([A-Z][A-Z0-9_]+)"')
+READ = re.compile(r'\b(?:text|number|flag|seed|words)\(\s*"([A-Z][A-Z0-9_]+)"')
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)")
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 

@@ -50,14 +50,18 @@ def _tell(sentence: str, document: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def _said(checked: Checked, expected: str) -> str:
-    document = checked.document
-    finding, run = document["finding"], document["run"]
-    lines = [
-        f"Whole: {finding['kind']} ({finding['severity']}, {finding['status']}) in run "
-        f"{run['runId']} of host {run['host']}, issued {document['issuedAt']}.",
-        finding["explanation"],
-        f"Signed with key {checked.key_id}.",
-    ]
+    lines = [*_about(checked.document), f"Signed with key {checked.key_id}."]
     if not expected:
         lines.append("Whose key that is, the file cannot say: compare it with the Console's.")
     return "\n".join(lines)
+
+
+def _about(document: Mapping[str, Any]) -> list[str]:
+    """Say what the file is about, as far as it is about a finding."""
+    finding, run = document.get("finding"), document.get("run")
+    if not isinstance(finding, dict) or not isinstance(run, dict):
+        return [f"Whole: {document.get('type', 'signed document')}."]
+    what = f"{finding.get('kind')} ({finding.get('severity')}, {finding.get('status')})"
+    where = f"run {run.get('runId')} of host {run.get('host')}"
+    issued = f"issued {document.get('issuedAt')}"
+    return [f"Whole: {what} in {where}, {issued}.", str(finding.get("explanation"))]

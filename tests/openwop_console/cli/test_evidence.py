@@ -46,6 +46,12 @@ def test_what_is_whole_is_told_with_what_it_says(verify):
     assert "compare it with the Console's" in found.output
 
 
+def test_other_things_that_the_console_signs_can_be_checked_too(verify):
+    found = verify(signed({"type": "audit-checkpoint"}, KEY))
+
+    assert (found.exit_code, "Whole: audit-checkpoint." in found.output) == (0, True)
+
+
 def test_whose_key_it_is_can_be_demanded(verify):
     assert "compare" not in verify(EVIDENCE, "--key", KEY_ID).output
     assert verify(EVIDENCE, "--key", "0" * 16).exit_code == 1

@@ -13,7 +13,8 @@ from django.utils import timezone
 from verification.actions import notifying
 from verification.actions.judge import judge
 from verification.actions.moves import lock, move, open_again, put_on_record, tell_log
-from verification.actions.resolving import resolve, undo
+from verification.actions.resolving import resolve
+from verification.actions.undoing import undo
 from verification.domain import lifecycle
 from verification.domain.lifecycle import Move, State
 from verification.domain.refusals import AlreadySettled, StaleView

@@ -24,13 +24,13 @@ from verification.domain.decisions import LEAVES_OPEN, LETS_THROUGH, Action, Dec
 from verification.domain.freshness import View
 from verification.domain.frozen import frozen
 from verification.domain.interrupt_request import InterruptRequest
-from verification.domain.lifecycle import Move, Person, Rules, State
+from verification.domain.lifecycle import Move, Person, Rules
 from verification.domain.notifying import Note
 from verification.domain.outgoing import Resolved
-from verification.domain.refusals import NoSuchMove, StaleView
+from verification.domain.refusals import StaleView
 from verification.domain.resume import Decided, Resume
 from verification.domain.reviews import Agreed, MoreNeeded, Review, tally
-from verification.models import Comment, Delivery, Draft, Escalation, GateReceipt, Resolution, Vote
+from verification.models import Comment, Draft, Escalation, Resolution, Vote
 from verification.situations import (
     approvals_wanted,
     choices_of,
@@ -310,46 +310,3 @@ def _decided(case: _Case) -> Decided:
 
 def _forget_draft(case: _Case) -> None:
     Draft.objects.filter(escalation=case.escalation, by=case.by).delete()
-
-
-@transaction.atomic
-def undo(*, escalation: int, by: User, now: datetime | None = None) -> Escalation:
-    """Take a decision back, in time and before it left: the claim is the person's again.
-
-    Raises:
-        UndoTooLate: it has left, or the moment is over.
-        VerificationError: any other reason of `lifecycle.check_may_undo`.
-    """
-    now = now or timezone.now()
-    run, found = lock(escalation)
-    resolution = Resolution.objects.select_related("by").filter(escalation=found).first()
-    person, rules = person_of(by, run.workspace_id, found.queue), rules_of(found.queue)
-    if resolution is None or found.state != State.RESOLVED:
-        raise NoSuchMove(found.state, Move.UNDO)
-    lifecycle.check_may_undo(
-        situation_of(found), person, decided_by=resolution.by.get_username(),
-        decided_at=resolution.at, has_left=_has_left(found, resolution), now=now, rules=rules,
-    )  # fmt: skip
-    resolution.delete()
-    found.votes.filter(by=by).delete()
-    found.closed_at, found.closed_because = None, ""
-    found.claimed_by, found.claimed_at, found.claim_until = by, now, now + rules.lease
-    move(
-        found,
-        Move.UNDO,
-        ["closed_at", "closed_because", "claimed_by", "claimed_at", "claim_until"],
-    )
-    tell_log(run, found, "undone", now, by=by)
-    judge(run=run, now=now)
-    put_on_record(found, "undone", by)
-    return found
-
-
-def _has_left(found: Escalation, resolution: Resolution) -> bool:
-    """Say whether it went on: by an attempt, by an answer of the gate, or by a new request."""
-    sent = Delivery.objects.select_for_update().filter(resolution=resolution, attempts__gt=0)
-    asked = GateReceipt.objects.filter(
-        run=found.run_id, target=found.target, answered_at__gte=resolution.at
-    )
-    again = Escalation.objects.waiting().filter(run=found.run_id, key=found.key)
-    return sent.exists() or asked.exists() or again.exists()

@@ -7,6 +7,8 @@ index whatever the planner knows of the table: on a fresh one it knows nothing, 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+import orjson
+
 from runs.domain.intake import Held
 from runs.domain.log import Envelope
 from runs.models import Host, Run
@@ -47,36 +49,30 @@ def _lock(host: Host, run_ids: Sequence[str]) -> dict[str, Run]:
 
 
 _SAME_ID = """
-    SELECT wanted.run_id, e.event_id, e.sequence, e.digest
-      FROM unnest(%s::bigint[], %s::text[]) AS wanted (run_id, event_id), LATERAL (
+    SELECT wanted.run, e.event_id, e.sequence, e.digest
+      FROM jsonb_to_recordset(%s::jsonb) AS wanted (run bigint, id text), LATERAL (
            SELECT event_id, sequence, digest FROM runs_event
-            WHERE run_id = wanted.run_id AND event_id = wanted.event_id LIMIT 1) e
+            WHERE run_id = wanted.run AND event_id = wanted.id LIMIT 1) e
 """
 _SAME_SEQUENCE = """
-    SELECT wanted.run_id, e.event_id, e.sequence, e.digest
-      FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (run_id, sequence), LATERAL (
+    SELECT wanted.run, e.event_id, e.sequence, e.digest
+      FROM jsonb_to_recordset(%s::jsonb) AS wanted (run bigint, at bigint), LATERAL (
            SELECT event_id, sequence, digest FROM runs_event
-            WHERE run_id = wanted.run_id AND sequence = wanted.sequence AND origin = 'host'
-            LIMIT 1) e
+            WHERE run_id = wanted.run AND sequence = wanted.at AND origin = 'host' LIMIT 1) e
 """
 
 
 def held_beside(arriving: Iterable[tuple[Run, Envelope]]) -> dict[int, list[Held]]:
     """Return the held events that share an id or a sequence with what arrives, by run."""
-    grown = [(run, envelope) for run, envelope in arriving if run.last_position]
+    ids, sequences = [], []
+    for run, envelope in arriving:
+        if run.last_position:
+            ids.append({"run": run.pk, "id": envelope.event_id})
+            if run.last_sequence is not None and envelope.sequence <= run.last_sequence:
+                sequences.append({"run": run.pk, "at": envelope.sequence})
     held: dict[int, list[Held]] = defaultdict(list)
-    if not grown:
-        return held
-    ids = [(run.pk, envelope.event_id) for run, envelope in grown]
-    sequences = [
-        (run.pk, envelope.sequence)
-        for run, envelope in grown
-        if run.last_sequence is not None and envelope.sequence <= run.last_sequence
-    ]
     for sql, wanted in ((_SAME_ID, ids), (_SAME_SEQUENCE, sequences)):
         if wanted:
-            for run, event_id, sequence, digest in fetch(
-                sql, [list(c) for c in zip(*wanted, strict=True)]
-            ):
-                held[run].append(Held(event_id, sequence, bytes(digest)))
+            for run_pk, event_id, sequence, digest in fetch(sql, [orjson.dumps(wanted).decode()]):
+                held[run_pk].append(Held(event_id, sequence, bytes(digest)))
     return held

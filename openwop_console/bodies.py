@@ -5,14 +5,14 @@ no further than asked, and no longer than the deadline.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from openwop_console.errors import headers_of, packed
 from runs.refusal import Refusal
 
-Scope = MutableMapping[str, Any]
+Scope = dict[str, Any]
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]

@@ -6,9 +6,8 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from openwop_console import frame, health, styleguide
+from openwop_console import frame, health, openapi, styleguide
 from openwop_console.error_pages import api_not_found
 from openwop_console.pages import (
     analytics,
@@ -32,7 +31,7 @@ from verification.urls import urlpatterns as verification_api
 api = [
     *verification_api,
     *runs_api,
-    path("openapi.json", login_not_required(SpectacularAPIView.as_view()), name="openapi"),
+    path("openapi.json", openapi.document, name="openapi"),
     path("<path:rest>", csrf_exempt(login_not_required(api_not_found))),
 ]
 
@@ -56,7 +55,7 @@ urlpatterns = [
     path("jobs/<uuid:uid>/review", job_moves.review, name="job-review"),
     path("jobs/<uuid:uid>/again", job_moves.again, name="job-again"),
     path("api/v1/", include((api, "api"))),
-    path("api/docs", SpectacularSwaggerView.as_view(url_name="api:openapi"), name="docs"),
+    path("api/docs", openapi.page, name="docs"),
     path("analytics", analytics.view, name="analytics"),
     path("styleguide", styleguide.view, name="styleguide"),
     path("login", frame.Login.as_view(), name="login"),

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.urls import reverse
 
-from openwop_console.pages.run import address_of, rows_of
+from openwop_console.pages.run import address_of
+from openwop_console.pages.timeline import rows_of
 from runs.models import CapabilitySnapshot, Event
 from runs.queries.timeline import between
 from verification.domain.capabilities import advertised

@@ -1,7 +1,6 @@
 """One run: its timeline, and beside it what was judged."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -14,22 +13,20 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from openwop_console.pages.ends import convergence, findings_of
-from openwop_console.pages.gates import TARGET_MARKS, panel_of
+from openwop_console.pages.gates import panel_of
+from openwop_console.pages.timeline import rows_of, subjects_of
 from runs.domain.run_ids import to_segment
 from runs.models import Event, Gap, Run
 from runs.queries.timeline import (
     Cursor,
-    Row,
     Window,
     around,
     changes_since,
     newest,
     older,
-    rows_at,
     stalled,
 )
-from runs.templatetags.badges import mark_of
-from verification.models import Escalation, Finding, Gate, Verdict
+from verification.models import Escalation, Finding
 from verification.queries.ends import end_of
 from verification.queries.gates import Then, gate_panel, gate_panel_at
 from verification.queries.moments import neighbours, place_of
@@ -127,7 +124,7 @@ def changes(run: Run, cursor: Cursor) -> dict[str, Any] | None:
         shown["rows"] = rows_of(run, found.window.rows)
         shown["shown_text"] = shown_text(found.window)
     else:
-        shown["redrawn"] = _subjects_of(run, found.rows)
+        shown["redrawn"] = subjects_of(run, found.rows)
     return shown
 
 
@@ -250,105 +247,6 @@ def _banners(run: Run) -> Iterable[dict[str, str]]:
             "url": reverse("escalation", args=[waiting.pk]),
             "url_label": "Open review",
         }
-
-
-def rows_of(run: Run, rows: Sequence[Row], until: int | None = None) -> list[dict[str, Any]]:
-    """Return timeline rows with the verdicts drawn on them and on their subjects.
-
-    Args:
-        run: whose.
-        rows: as the timeline gives them.
-        until: lines above this position were not known yet.
-    """
-    positions = [row.position for row in rows]
-    spoken = {v.position: v for v in Verdict.objects.filter(run=run, position__in=positions)}
-    marks = _target_marks(run, spoken.values())
-    on_it: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for verdict in Verdict.objects.filter(run=run, subject_position__in=positions):
-        if until is None or verdict.position <= until:
-            on_it[verdict.subject_position or 0].append(_mark(verdict))
-    shown: list[dict[str, Any]] = []
-    for row in rows:
-        if row.missing_before:
-            first, last = row.missing_before
-            shown.append({"gap": {"first": first, "last": last, "count": last - first + 1}})
-        is_later = until is not None and row.position > until
-        drawn = _shown(row, spoken.get(row.position), on_it[row.position], marks)
-        shown.append({**drawn, "is_later": is_later})
-    return shown
-
-
-def _subjects_of(run: Run, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the rows above whose marks changed: subjects of verdicts that just came."""
-    arrived = Verdict.objects.filter(run=run, position__in=[row.position for row in rows])
-    positions = {v.subject_position for v in arrived if v.subject_position is not None}
-    drawn: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for verdict in Verdict.objects.filter(run=run, subject_position__in=positions):
-        drawn[verdict.subject_position or 0].append(_mark(verdict))
-    subjects = {each.position: each for each in rows_at(run, positions)}
-    return [
-        {
-            "position": position,
-            "verdicts_on_it": marks,
-            "is_late": subjects[position].is_late,
-            "is_omitted": subjects[position].is_omitted,
-            "mismatches": subjects[position].mismatches,
-        }
-        for position, marks in drawn.items()
-        if position in subjects
-    ]
-
-
-def _mark(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "word": verdict.verdict,
-        "position": verdict.position,
-        "sequence": verdict.sequence,
-        "agent": verdict.verifier,
-    }
-
-
-def _target_marks(run: Run, verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """Return how the targets that name no line of the run are marked."""
-    targets = {v.target for v in verdicts if v.subject_position is None}
-    gates = Gate.objects.filter(run=run, target__in=targets)
-    kinds = gates.values_list("target", "subject_kind")
-    return {target: TARGET_MARKS.get(kind, "") for target, kind in kinds}
-
-
-def _shown(
-    row: Row, verdict: Verdict | None, on_it: list[dict[str, Any]], marks: dict[str, str]
-) -> dict[str, Any]:
-    icon, tone = mark_of(row.type)
-    return {
-        "position": row.position,
-        "sequence": row.sequence,
-        "origin": row.origin,
-        "type": row.type,
-        "wire_type": row.wire_type,
-        "icon": icon,
-        "tone": tone,
-        "summary": row.summary,
-        "agent": row.agent,
-        "node": row.node,
-        "at": row.at,
-        "pause": row.pause,
-        "is_late": row.is_late,
-        "is_omitted": row.is_omitted,
-        "mismatches": row.mismatches,
-        "event_id": row.event_id,
-        "payload_url": row.payload_url,
-        "verdicts_on_it": on_it,
-        "verdict": verdict
-        and {
-            "word": verdict.verdict,
-            "target": verdict.target,
-            "target_position": verdict.subject_position,
-            "mark": marks.get(verdict.target, ""),
-            "confidence": verdict.confidence,
-            "criteria": verdict.criteria,
-        },
-    }
 
 
 def _full(run: Run, event: Event) -> dict[str, Any]:

@@ -7,6 +7,7 @@ Every write here may be repeated without harm. Whether and how something is read
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.conf import settings
 from django.db import connection
 
 from runs import bells
@@ -72,6 +73,13 @@ def wake(*, host: Host, run_ids: Sequence[str], now: datetime) -> None:
     PulledRun.objects.filter(host=host, run_id__in=run_ids, next_at=None).update(
         next_at=now, quiet=0, settled_with=None
     )
+
+
+def is_readable(host: Host, now: datetime) -> bool:
+    """Say whether the host can be read now: it has an address, and is not left alone."""
+    if not settings.PULL or not host.base_url:
+        return False
+    return not PulledHost.objects.filter(host=host, rests_until__gt=now).exists()
 
 
 def look_at_host(*, host: Host, now: datetime) -> None:

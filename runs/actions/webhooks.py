@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from django.db import connection, transaction
 from django.utils import timezone
 
-from runs.actions.due import pull_soon
+from runs.actions.due import is_readable, pull_soon
 from runs.actions.ingest import count_refusals, refusal_of_body, take
 from runs.actions.unread import hold_for_unread_verdicts
 from runs.actions.webhook_secrets import secrets_of
@@ -139,10 +139,10 @@ def _refuse_foreign(
 
 
 def _mark(host: Host, bell: Bell, now: datetime) -> None:
-    """Have the run pulled; where that is not possible, a verdict that is not sent holds it."""
+    """Have the run pulled; where that cannot be now, a verdict that is not sent holds it."""
     owed = bell.sequence if bell.may_be_verdict else None
     pull_soon(host=host, run_id=bell.run_id, owed_verdict=owed, now=now)
-    if owed is not None and not host.base_url:
+    if owed is not None and not is_readable(host, now):
         hold_for_unread_verdicts(host=host, run_id=bell.run_id, sequences=[owed], now=now)
 
 

@@ -12,7 +12,7 @@ from runs.actions.webhooks import receive
 from runs.domain.buckets import Rate
 from runs.domain.webhooks import key_of_standard_secret
 from runs.flow import GAUGES, Flow
-from runs.models import Event, Host, PulledRun, ReceivedDelivery, RetiringSecret, Run
+from runs.models import Event, Host, PulledHost, PulledRun, ReceivedDelivery, RetiringSecret, Run
 from runs.models import Refusal as Count
 from runs.refusal import Refusal
 from runs.sealing import unseal
@@ -238,6 +238,19 @@ def test_a_bell_that_could_be_a_verdict_is_owed_to_us(host):
 
     assert PulledRun.objects.get().owed_verdicts == [4]
     assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("why", ["turned off", "rests"])
+def test_where_nothing_can_be_pulled_now_an_announced_verdict_holds_the_run(host, settings, why):
+    Host.objects.filter(pk=host.pk).update(base_url="https://host.example")
+    host.refresh_from_db()
+    settings.PULL = why != "turned off"
+    if why == "rests":
+        PulledHost.objects.create(host=host, rests_until=NOW + timedelta(seconds=1))
+
+    deliver(host, BELL | {"type": "agent.verified"})
+
+    assert run_of(host).held
 
 
 def test_where_nothing_can_be_pulled_an_announced_verdict_holds_the_run(host):

@@ -160,7 +160,9 @@ _OPERATIONS = {
 _CONSOLE = {
     "console.verdict.refused": "A possible verdict was refused[: {reason}][ at {pointer}]",
     "console.event.conflicted": "An event claims the place of another[: {heldEventId}]",
+    "console.run.read": "The host says more of the run than its events do[: {status}][, at {node}]",
     "console.gate.changed": "Gate[ {state}][ for {target}][, was {was}]",
+    "console.gates.changed": "[{count} ]gates changed at once",
     "console.finding.noted": "Noticed[ {kind}][ ({severity})][ about {target}]",
     "console.finding.withdrawn": "No longer holds[: {kind}][ about {target}]",
     "console.escalation.opened": "A person is needed[: {reason}][, about {target}]",

@@ -9,7 +9,7 @@ from django.test import TestCase
 from django.utils import timezone
 
 from runs.actions.hosts import connect_host
-from runs.models import Event
+from runs.models import Event, PulledRun
 from tests.factories import add_host_named, person, send
 from tests.remote import RunningHost
 from verification import bells, sweeping
@@ -95,6 +95,16 @@ def test_it_takes_effect_only_when_the_hosts_own_log_says_so(remote, delivery):
     proof = Event.objects.get(run=delivery.run, position=delivery.effect_position)
     assert proof.origin == "host"
     assert proof.type in ("node.resumed", "interrupt.resolved", "run.resumed")
+
+
+def test_once_the_host_has_it_the_hosts_log_is_read_for_its_effect(remote, delivery):
+    PulledRun.objects.all().delete()
+
+    try_again(delivery)
+
+    read = PulledRun.objects.get()
+    assert (read.host, read.run_id) == (delivery.host, delivery.run.run_id)
+    assert read.next_at <= timezone.now()
 
 
 def test_a_message_that_comes_twice_sends_once(remote, delivery):

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from runs.actions.due import is_readable, pull_soon
 from runs.actions.log import NewLine, console_line
 from runs.actions.runs import locked, note
 from runs.domain.addresses import networks
@@ -236,6 +237,8 @@ def _apply(found: Delivery, run: Run, step: Next, answer: Answer, now: datetime)
         ]
     )  # fmt: skip
     note(run=run, lines=[_line(found, now)], now=now)
+    if step.state is State.ACCEPTED and is_readable(found.host, now):
+        pull_soon(host=found.host, run_id=run.run_id, now=now)  # the effect shows in its log
     if step.page_someone:
         _page_somebody(found, now)
     _ring_for_next(found, step, now)

@@ -9,8 +9,9 @@ from runs.domain.readers import fields, text
 PREFIX = "console.escalation."
 CLAIMED = f"{PREFIX}claimed"
 RESOLVED = f"{PREFIX}resolved"
+UNDONE = f"{PREFIX}undone"
 TYPES = frozenset(
-    {CLAIMED, RESOLVED, *(f"{PREFIX}{end}" for end in ("released", "lapsed", "closed"))}
+    {CLAIMED, RESOLVED, UNDONE, *(f"{PREFIX}{end}" for end in ("released", "lapsed", "closed"))}
 )
 """The lines that are read here."""
 
@@ -36,7 +37,8 @@ def reviews(lines: Iterable[LogLine]) -> Reviews:
         escalation = fields(line.payload).get("escalation")
         if line.type not in TYPES or type(escalation) is not int:
             continue
-        if line.type == CLAIMED:
+        if line.type in {CLAIMED, UNDONE}:  # who takes a decision back holds the claim again
+            resolved.discard(escalation)
             claimed[escalation] = text(fields(line.payload).get("by")) or ""
         else:
             claimed.pop(escalation, None)

@@ -23,6 +23,13 @@ def test_what_was_released_can_be_claimed_again():
     assert reviews(lines).claimed == {7: "ben"}
 
 
+def test_a_decision_that_was_taken_back_leaves_the_claim_with_who_took_it_back():
+    lines = [told(1, "claimed", 7), told(2, "resolved", 7), told(3, "undone", 7)]
+
+    assert reviews(lines).claimed == {7: "ada"}
+    assert not reviews(lines).resolved
+
+
 def test_the_order_in_which_lines_are_given_does_not_matter():
     lines = [told(1, "claimed", 7), told(2, "released", 7)]
 

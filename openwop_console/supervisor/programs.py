@@ -12,6 +12,8 @@ from openwop_console.supervisor.folder import PROJECT, Folder
 
 LOOPBACK = "127.0.0.0/8,::1/128"
 WORKER_PROCESSES = 2
+SLOW_QUEUES = "jobs,pull"
+"""Work that waits long for models and hosts; decisions must not stand in line behind it."""
 
 
 def environment(folder: Folder, servers: Servers, url: str, *, local: bool) -> dict[str, str]:
@@ -50,8 +52,15 @@ def web(folder: Folder, env: dict[str, str], descriptor: int) -> Program:
 
 
 def worker(folder: Folder, env: dict[str, str]) -> Program:
-    """Return the Celery worker."""
-    return _python("worker", folder, env, *worker_words(WORKER_PROCESSES))
+    """Return the Celery worker that has decisions delivered and gates kept, and does it now."""
+    words = worker_words(WORKER_PROCESSES)
+    return _python("worker", folder, env, *words, "--queues", "default")
+
+
+def slow_worker(folder: Folder, env: dict[str, str]) -> Program:
+    """Return the Celery worker for what waits long."""
+    words = (*worker_words(WORKER_PROCESSES), "--hostname", "slow@%h", "--queues", SLOW_QUEUES)
+    return _python("slow-worker", folder, env, *words)
 
 
 def worker_words(processes: int) -> tuple[str, ...]:

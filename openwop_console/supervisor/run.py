@@ -79,9 +79,10 @@ class Console:
         self.processes.append(web)
         self.processes.append(Child(programs.worker(self.folder, env)))
         wait_until_ready(web, self._answers, self.wait)
+        self.processes.append(Child(programs.slow_worker(self.folder, env)))
         self.processes.append(Child(programs.beat(self.folder, env)))
         card = self._write_card(servers)
-        say("web, worker, beat", f"logs in {self.folder.path / 'logs'}")
+        say("web, workers, beat", f"logs in {self.folder.path / 'logs'}")
         self._welcome(card, time.monotonic() - began, is_new=is_new)
 
     def watch(self) -> None:

@@ -15,11 +15,23 @@ def services():
 
 
 def test_compose_runs_each_part_on_its_own(services):
-    assert set(services) == {"postgres", "redis", "migrate", "web", "worker", "beat"}
+    ours = {"migrate", "web", "worker", "slow-worker", "beat"}
+    assert set(services) == {"postgres", "redis", *ours}
+
+
+def test_the_workers_of_compose_take_every_queue_between_them(services, settings):
+    taken = {
+        queue
+        for name in ("worker", "slow-worker")
+        for queue in services[name]["command"][
+            services[name]["command"].index("--queues") + 1
+        ].split(",")
+    }
+    assert taken == {queue.name for queue in settings.CELERY_TASK_QUEUES}
 
 
 def test_nothing_starts_on_tables_that_are_not_migrated(services):
-    for name in ("web", "worker", "beat"):
+    for name in ("web", "worker", "slow-worker", "beat"):
         condition = services[name]["depends_on"]["migrate"]["condition"]
         assert condition == "service_completed_successfully"
     assert services["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
@@ -27,7 +39,7 @@ def test_nothing_starts_on_tables_that_are_not_migrated(services):
 
 def test_every_long_lived_part_is_asked_how_it_is(services):
     image_asks = "HEALTHCHECK" in (PROJECT / "Dockerfile").read_text()
-    for name in ("postgres", "redis", "worker", "beat"):
+    for name in ("postgres", "redis", "worker", "slow-worker", "beat"):
         assert services[name]["healthcheck"]["test"]
     assert image_asks
     assert "healthcheck" not in services["web"]

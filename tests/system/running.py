@@ -85,7 +85,8 @@ class Running:
             "postgres": "/bin/postgres\0-D",
             "redis": "-server",
             "web": "openwop_console.supervisor.web",
-            "worker": "celery\0-A\0openwop_console.celery\0worker",
+            "worker": "--queues\0default",
+            "slow-worker": "--queues\0jobs,pull",
             "beat": "celery\0-A\0openwop_console.celery\0beat",
         }
         found = [pid for pid in children_of(self.process.pid) if marks[name] in command_line(pid)]

@@ -18,7 +18,7 @@ from tests.system.running import Watched, children_of, eventually
 pytestmark = pytest.mark.system
 
 
-@pytest.mark.parametrize("name", ["web", "postgres", "redis", "worker", "beat"])
+@pytest.mark.parametrize("name", ["web", "postgres", "redis", "worker", "slow-worker", "beat"])
 def test_a_killed_child_comes_back_and_everything_works_again(shared, name):
     seen, killed = len(shared.lines), shared.child(name)
 

@@ -16,6 +16,7 @@ from runs.models import HostKey
 from runs.refusal import Refusal
 from verification.actions.answering import answer_gate
 from verification.actions.evidence import public_keys, signed_evidence
+from verification.domain.gate_answers import AnswerBasis, GateDecision
 from verification.models import Finding, GateReceipt
 from verification.patience import is_seconds, patience_of
 from verification.queries.api import (
@@ -29,6 +30,17 @@ from verification.queries.evidence import evidence_document
 from verification.queries.standing import Standing, standings
 
 RUN = OpenApiParameter("run", str, description="The run that the target is in.")
+ANSWER = {
+    "type": "object",
+    "required": ["decision", "basis", "complete", "expiresAt", "receiptId"],
+    "properties": {
+        "decision": {"type": "string", "enum": [each.value for each in GateDecision]},
+        "basis": {"type": "string", "enum": [each.value for each in AnswerBasis]},
+        "complete": {"type": "boolean", "description": "No sequence of the run is missing."},
+        "expiresAt": {"type": "string", "format": "date-time"},
+        "receiptId": {"type": "string", "format": "uuid"},
+    },
+}
 
 
 class JudgementView(APIView):
@@ -52,7 +64,7 @@ class GateView(JudgementView):
             HOST,
             OpenApiParameter("wait", int, description="Seconds to wait for an answer; 60 at most."),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ANSWER},
     )
     def get(self, request: Request, target: str) -> Response:
         """Return what may be done with a result now. Whatever is not plainly a pass is none."""

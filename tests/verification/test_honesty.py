@@ -22,7 +22,7 @@ from verification.actions.resolving import resolve
 from verification.domain.decisions import Action, Decision
 from verification.models import Escalation, Finding, Judgement
 from verification.situations import view_of
-from verification.sweeping import judge_by_new_capabilities
+from verification.sweeping import sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -201,7 +201,7 @@ class TestWhatTheHostAdvertised:
         assert severities() == {"success_after_fail": "advisory"}
 
         advertise(host=host, document=capabilities(True))
-        judge_by_new_capabilities(timezone.now())
+        sweep(timezone.now())
 
         assert severities() == {"success_after_fail": "violation"}
         gone = Finding.objects.get(kind="verdict_unadvertised")
@@ -212,12 +212,12 @@ class TestWhatTheHostAdvertised:
         send(host, *FAILED, *rest())
         send(host, decided(1, run="quiet"), event(2, "run.completed", run="quiet"))
         advertise(host=host, document=capabilities(True))
-        judge_by_new_capabilities(timezone.now())
+        sweep(timezone.now())
         newest = CapabilitySnapshot.objects.get(valid_to=None)
         lines = run_of(host).last_position
 
         assert set(Judgement.objects.values_list("snapshot", flat=True)) == {newest.pk}
-        judge_by_new_capabilities(timezone.now())
+        sweep(timezone.now())
         assert run_of(host).last_position == lines
 
     def test_the_finding_keeps_what_was_advertised_then(self, host):

@@ -14,6 +14,7 @@ _TABS = (
     ("Notifications", "settings-notifications", False),
     ("Deliveries", "settings-deliveries", False),
     ("Queues", "settings-queues", True),
+    ("Hosts", "settings-hosts", True),
 )
 
 

@@ -42,8 +42,8 @@ from runs.refusal import Refusal
 logger = logging.getLogger(__name__)
 
 PATH = "/api/v1/events"
-FIRST_BYTES = 64 * 1024
-"""What is read of a body before its key is known to be good."""
+SMALL_BYTES = 64 * 1024
+"""A body that says it is no larger is read before its key is known to be good."""
 TURN_S = 10.0
 """How long a request waits for its turn."""
 ANSWER_S = 30.0
@@ -59,7 +59,7 @@ class _Request:
 
     headers: door.Headers
     claimed: int
-    """Bytes of the body, as far as the headers say."""
+    """Bytes of the body, as the headers say; the most, where they do not."""
     digest: bytes
     """Stands for the credentials, so that these are kept nowhere."""
 
@@ -99,10 +99,10 @@ class EventsEdge:
         await send_answer(send, answer, upload)
 
     async def _answer(self, request: _Request, upload: Upload) -> Answer:
-        """Answer in one go where the body is small, else let the key in first."""
+        """Answer in one go where the body is small, else let the key in before it is read."""
         lane = self._lane_of(request)
-        await upload.read(FIRST_BYTES)
-        if upload.is_whole:
+        if request.claimed <= SMALL_BYTES:
+            await upload.read(SMALL_BYTES)
             with self._lanes.room(lane, upload.size):
                 async with self._lanes.turn(lane):
                     return await self._work(request, None, upload.take())

@@ -1,6 +1,6 @@
 """The path converter for run ids."""
 
-from runs.domain.run_ids import from_segment, to_segment
+from runs.domain.run_ids import LONGEST_RUN_ID, BadSegment, from_segment, to_segment
 
 
 class RunConverter:
@@ -10,7 +10,10 @@ class RunConverter:
 
     def to_python(self, value: str) -> str:
         """Return the run id. Raises ValueError, which makes the address unknown."""
-        return from_segment(value)
+        run_id = from_segment(value)
+        if len(run_id) > LONGEST_RUN_ID:
+            raise BadSegment
+        return run_id
 
     def to_url(self, value: str) -> str:
         """Return the segment."""

@@ -6,6 +6,9 @@ and two upper-case hex digits, as OpenWOP v2 projects tenant-bound ids (`acme/r-
 
 import re
 
+LONGEST_RUN_ID = 272
+"""Characters; no run is kept under a longer one."""
+
 _KEPT = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _NOT_IN_ADDRESSES = re.compile(r"(?:^|/)\.\.?(?:/|$)|\ufffd")
 _BYTE = re.compile(rb"~([0-9A-Fa-f]{2})")

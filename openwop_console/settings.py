@@ -358,9 +358,21 @@ DAILY_TOKENS = number("OPENWOP_CONSOLE_DAILY_TOKENS", 0)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "line": {
+            "()": "openwop_console.logs.Line",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        },
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    # What these say at INFO is noise, or says more than ids.
-    "loggers": {name: {"level": "WARNING"} for name in ("axes", "httpx", "httpx2", "httpcore")},
+    "loggers": {
+        # What these say at INFO is noise, or says more than ids.
+        **{name: {"level": "WARNING"} for name in ("axes", "httpx", "httpx2", "httpcore")},
+        # What anybody may cause by any request is no news.
+        "django.request": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+        # Uvicorn brings formatters of its own, which quote exceptions.
+        **{name: {"handlers": [], "propagate": True} for name in ("uvicorn", "uvicorn.error")},
+    },
     "root": {"handlers": ["stderr"], "level": text("LOG_LEVEL", "INFO")},
 }

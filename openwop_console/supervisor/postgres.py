@@ -27,6 +27,9 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "cluster_name": "openwop-console",
+    # An error's statement, detail and context quote rows, and rows hold what hosts sent.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 """For a cluster that nobody will miss: tests."""

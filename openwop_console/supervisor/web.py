@@ -16,6 +16,7 @@ def main(descriptor: int) -> None:
         "openwop_console.asgi:application",
         lifespan="off",
         access_log=False,
+        log_config=None,  # the settings say how lines look
         server_header=False,
         proxy_headers=False,  # nothing stands before us here, so nobody may claim to
         timeout_graceful_shutdown=3,

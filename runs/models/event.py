@@ -61,6 +61,11 @@ class Event(models.Model):
         ]
         indexes = [
             models.Index(fields=["run", "type", "sequence"], name="events_of_a_type"),
+            models.Index(
+                fields=["run"],
+                condition=models.Q(flags__has_key="nearMissOf"),
+                name="near_misses_of_a_run",
+            ),
             models.Index(fields=["event_id"], name="events_by_id"),
             models.Index(fields=["run", "place", "position"], name="events_in_timeline_order"),
         ]

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from runs import door
 from runs.body import headers_of, read_body
 from runs.limits import limits_document
-from runs.models import Run
+from runs.models import HostKey, Run
 from runs.queries.api import run_document, run_page, runs_page
 from runs.refusal import Refusal
 
@@ -40,7 +40,18 @@ class EventsView(APIView):
         return Response(receipt.body(), status=receipt.status, headers=door.budget_headers(key))
 
 
-class RunsView(APIView):
+class ReadingView(APIView):
+    """Any view of runs: a key must be allowed to read them."""
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        """Refuse keys without the scope, once it is known who asks."""
+        super().initial(request, *args, **kwargs)
+        caller: object = request.user
+        if isinstance(caller, HostKey) and "runs:read" not in caller.scopes:
+            raise Refusal(403, "forbidden", "This key may not read runs.", {"reason": "scope"})
+
+
+class RunsView(ReadingView):
     """The runs that the caller sees."""
 
     @extend_schema(operation_id="listRuns", responses=OpenApiTypes.OBJECT)
@@ -49,7 +60,7 @@ class RunsView(APIView):
         return Response(runs_page(request.user, request.query_params))
 
 
-class RunView(APIView):
+class RunView(ReadingView):
     """One run."""
 
     @extend_schema(operation_id="getRun", parameters=[HOST], responses=OpenApiTypes.OBJECT)
@@ -58,7 +69,7 @@ class RunView(APIView):
         return Response(run_document(find_run(request, run)))
 
 
-class RunEventsView(APIView):
+class RunEventsView(ReadingView):
     """One run's events, as its host sent them."""
 
     @extend_schema(

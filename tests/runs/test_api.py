@@ -92,6 +92,14 @@ def test_two_keys_of_a_host_work_side_by_side_while_it_rotates(host, caller):
     assert post(second, event(1)).status_code == 201
 
 
+@pytest.mark.parametrize("path", ["", "/r-1", "/r-1/events"])
+def test_a_key_that_may_only_write_reads_nothing(host, path):
+    send(host, event(0, "run.started"))
+    writer = calling(create_key(host=host, scopes=["events:write"]))
+
+    assert writer.get(f"/api/v1/runs{path}").status_code == 403
+
+
 def test_a_key_without_the_scope_writes_nothing(host):
     reader = calling(create_key(host=host, scopes=["runs:read"]))
 

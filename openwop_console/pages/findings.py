@@ -51,7 +51,7 @@ def unverified(request: HttpRequest) -> HttpResponse:
     chosen = {"host": host} if host else {}
     shown = {
         "rows": [_silent(each) for each in found],
-        "meters": [_meter(each) for each in meters(request.user, host)],
+        "meters": meters_of(request.user, host),
         "host": host,
         "findings_url": reverse("findings"),
         "page": {
@@ -71,13 +71,18 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
         "rows": [_row(each) for each in page.findings],
         "tiles": [_tile(severity.value, page) for severity in GRAVEST_FIRST],
         "filters": _filters(page),
-        "meters": [_meter(each) for each in meters(viewer, filters.host)],
+        "meters": meters_of(viewer, filters.host),
         "page": {
             "text": f"{len(page.findings)} of {page.total:,} findings",
             "newer_url": _address(filters, before="") if filters.before else "",
             "older_url": _address(filters, before=page.next) if page.next else "",
         },
     }
+
+
+def meters_of(viewer: Viewer, host: str = "") -> list[dict[str, Any]]:
+    """Return how many commits nobody had verified, of every host or of one."""
+    return [_meter(each) for each in meters(viewer, host)]
 
 
 def _row(finding: Finding) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from openwop_console.pages.findings import meters_of
 from openwop_console.pages.settings_frame import administered, person_of, tabs
 from runs.actions.due import look_at_host
 from runs.actions.hosts import create_key, revoke_key
@@ -85,6 +86,7 @@ def _page(
         "refused": refused_by_reason(found, today),
         "days": REFUSED_DAYS,
         "card": conformance_of(found),
+        "meter": next(iter(meters_of(request.user, found.slug)), None),
         "is_read": settings.PULL and bool(found.base_url),
         "ways": _ways(found),
     }

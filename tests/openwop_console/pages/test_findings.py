@@ -13,7 +13,7 @@ from openwop_console.asgi import application
 from openwop_console.pages import finding as sheet
 from openwop_console.pages import findings as listing
 from runs.models import CapabilitySnapshot
-from tests.factories import add_host_named, decided, event, run_of, send, verified
+from tests.factories import add_host_named, decided, event, person, run_of, send, verified
 from tests.sockets import opened
 from verification.domain.evidence import SignatureBroken, check
 from verification.models import Finding, Judgement, SigningKey
@@ -202,6 +202,16 @@ class TestTheMeter:
         assert "1 of 1 (100.0 %)" in text
         assert "silent-e1" in text
         assert "foreign" not in reader.get("/findings/unverified").text
+
+    def test_the_hosts_own_page_shows_the_number(self, host, client):
+        send(host, decided(1), event(2, "run.completed"))
+        admin = person("root")
+        admin.is_superuser = True
+        admin.save()
+        client.force_login(admin)
+        text = client.get("/settings/hosts/alpha").text
+
+        assert 'href="/findings/unverified?host=alpha">1 of 1 (100.0 %)</a>' in text
 
     def test_a_late_verdict_that_stands_before_the_end_takes_it_out(self, host, reader):
         send(host, decided(1), event(3, "run.completed"))

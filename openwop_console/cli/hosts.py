@@ -1,6 +1,7 @@
 """`hosts`: who may send events."""
 
 import json
+from datetime import timedelta
 from typing import IO
 
 import click
@@ -12,7 +13,7 @@ from openwop_console.supervisor.folder import Folder
 
 @click.group("hosts")
 def command() -> None:
-    """Add and list hosts: the OpenWOP servers that send events."""
+    """Add, connect and list hosts: the OpenWOP servers that send events."""
 
 
 @command.command("add")
@@ -71,6 +72,34 @@ def connect(folder: Folder, host: str, base_url: str, api_key: str) -> None:
         connect_host(host_id=host, base_url=base_url, api_key=api_key)
     except Host.DoesNotExist:
         raise click.ClickException(f"There is no host {host}; see `hosts list`.") from None
+
+
+@command.command("rotate")
+@click.argument("host")
+@click.option(
+    "--overlap",
+    "hours",
+    type=click.IntRange(0, 168),
+    default=24,
+    show_default=True,
+    help="Hours for which the old secret stays good; 0 ends it now.",
+)
+@output
+@data_dir
+def rotate(folder: Folder, host: str, hours: int, *, as_json: bool) -> None:
+    """Put a new webhook secret in force and print it. It is shown this once."""
+    adopt(folder)
+    from runs.actions.webhook_secrets import rotate_secret
+    from runs.models import Host
+
+    found = Host.objects.filter(slug=host).first()
+    if found is None:
+        raise click.ClickException(f"There is no host {host}; see `hosts list`.")
+    secret = rotate_secret(host=found, overlap=timedelta(hours=hours))
+    if as_json:
+        show_json({"id": found.slug, "webhookSecret": secret})
+    else:
+        click.echo(f"webhook secret  {secret}")
 
 
 @command.command("list")

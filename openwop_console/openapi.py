@@ -4,9 +4,9 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-document = login_not_required(SpectacularAPIView.as_view())
+document = login_not_required(SpectacularJSONAPIView.as_view())
 page = SpectacularSwaggerSplitView.as_view(url_name="api:openapi")
 
 

@@ -25,13 +25,12 @@ WATCH = """() => {
 
 def test_how_long_a_verdict_takes_to_an_open_page(console, visitor):
     host = console.card["host"]
-    headers = {"Authorization": f"Bearer {host['key']}"}
+    client = httpx.Client(
+        base_url=console.card["url"], headers={"Authorization": f"Bearer {host['key']}"}
+    )
 
     def post(*events):
-        body = {"events": list(events)}
-        httpx.post(
-            f"{console.card['url']}/api/v1/events", json=body, headers=headers
-        ).raise_for_status()
+        client.post("/api/v1/events", json={"events": list(events)}).raise_for_status()
 
     post(event(0, "run.started", run="bench"))
     page = visitor.open(f"/runs/{host['id']}/bench")
@@ -46,6 +45,7 @@ def test_how_long_a_verdict_takes_to_an_open_page(console, visitor):
         expect(page.locator(".seq", has_text=str(verdict)).first).to_be_visible()
         arrived = page.evaluate("(sequence) => window.arrivals[sequence]", str(verdict))
         took.append(arrived - started)
+    client.close()
     took.sort()
     print(
         f"\nPOST of a fail to the DOM, {ROUNDS} rounds: p50 {statistics.median(took):.0f} ms, "

@@ -82,7 +82,7 @@ class Console:
         self.processes.append(Child(programs.slow_worker(self.folder, env)))
         self.processes.append(Child(programs.beat(self.folder, env)))
         card = self._write_card(servers)
-        say("web, workers, beat", f"logs in {self.folder.path / 'logs'}")
+        say("web, workers", f"logs in {self.folder.path / 'logs'}")
         self._welcome(card, time.monotonic() - began, is_new=is_new)
 
     def watch(self) -> None:

@@ -31,13 +31,19 @@ def listening() -> Iterator[io.StringIO]:
     handler = logging.StreamHandler(written)
     handler.setFormatter(Line("%(levelname)s %(name)s %(message)s"))
     root = logging.getLogger()
-    level = root.level
+    # Uvicorn's loggers may have been silenced by another server of this process.
+    loggers = [root, *map(logging.getLogger, ("uvicorn", "uvicorn.error"))]
+    before = [(logger.level, logger.propagate) for logger in loggers]
     root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
+    for logger in loggers:
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = True
     try:
         yield written
     finally:
-        root.setLevel(level)
+        for logger, (level, propagate) in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+            logger.propagate = propagate
         root.removeHandler(handler)
 
 

@@ -101,7 +101,7 @@ def test_given_servers_are_used_and_none_are_started(serve, folder, shared):
     with running_servers(folder.parent / "given") as given:
         console = serve(env={"DATABASE_URL": given.database_url, "REDIS_URL": given.redis_url})
 
-        assert len(children_of(console.process.pid)) == 3
+        assert len(children_of(console.process.pid)) == 4
         assert console.card["databaseUrl"] == given.database_url
         assert console.card["redisUrl"] == given.redis_url
         assert console.status_of("/readyz") == 200

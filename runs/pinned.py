@@ -204,6 +204,8 @@ def _exchange(
     )
     headers = [(b"Host", _authority(where).encode()), (b"Connection", b"close")]
     headers += [(name.encode("ascii"), value.encode("ascii")) for name, value in _sent(call)]
+    if any(byte in value for _, value in headers for byte in b"\r\n\0"):
+        raise httpcore.LocalProtocolError  # before there is a connection
     backend = PinnedBackend(target.addresses, deadline)
     pool = stack.enter_context(httpcore.ConnectionPool(ssl_context=_tls(), network_backend=backend))
     return stack.enter_context(pool.stream(call.method, url, headers=headers, content=call.body))

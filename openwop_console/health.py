@@ -1,10 +1,11 @@
 """Is the process alive, and can it do its work?"""
 
 from django.contrib.auth.decorators import login_not_required
-from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_GET
+
+from openwop_console.supervisor.pending import pending_migrations
 
 
 @login_not_required
@@ -22,8 +23,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     Redis is not asked: without it pages refresh late and tasks wait, but nothing is lost.
     """
     try:
-        executor = MigrationExecutor(connection)
-        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        pending = pending_migrations()
     except DatabaseError:
         return _unready("database", "The database does not answer.")
     if pending:

@@ -11,9 +11,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from runs import door
+from runs.auth import check_scope
 from runs.body import headers_of, read_body
 from runs.limits import limits_document
-from runs.models import HostKey, Run
+from runs.models import Run
 from runs.queries.api import run_document, run_page, runs_page
 from runs.refusal import Refusal
 
@@ -46,9 +47,7 @@ class ReadingView(APIView):
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Refuse keys without the scope, once it is known who asks."""
         super().initial(request, *args, **kwargs)
-        caller: object = request.user
-        if isinstance(caller, HostKey) and "runs:read" not in caller.scopes:
-            raise Refusal(403, "forbidden", "This key may not read runs.", {"reason": "scope"})
+        check_scope(request.user, "runs:read")
 
 
 class RunsView(ReadingView):

@@ -15,6 +15,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from runs.models import Host, HostKey
+from runs.refusal import Refusal
 from runs.rows import columns, fetch, instance, width
 
 _KEY = re.compile(r"owc_[a-z]+_([0-9a-f]{12})_([A-Za-z0-9-]{43})")
@@ -40,6 +41,22 @@ class HostKeyAuthentication(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge that makes a refusal a 401."""
         return 'Bearer realm="openwop-console"'
+
+
+def check_scope(caller: object, scope: str) -> None:
+    """Refuse a host's key that was not given a scope; a person's rights are checked elsewhere.
+
+    Args:
+        caller: who asks, as authenticated.
+        scope: what a key must be allowed to do, such as `runs:read`.
+
+    Raises:
+        Refusal: 403.
+    """
+    if isinstance(caller, HostKey) and scope not in caller.scopes:
+        what, _, act = scope.partition(":")
+        message = f"This key may not {act} {what}."
+        raise Refusal(403, "forbidden", message, {"reason": "scope"})
 
 
 def key_in(authorization: str) -> HostKey | None:

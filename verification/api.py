@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from runs.api import HOST, find_run
+from runs.auth import check_scope
 from runs.live import run_group
-from runs.models import HostKey
 from runs.refusal import Refusal
 from verification.actions.answering import answer_gate
 from verification.actions.evidence import public_keys, signed_evidence
@@ -49,9 +49,7 @@ class JudgementView(APIView):
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Refuse keys without the scope, once it is known who asks."""
         super().initial(request, *args, **kwargs)
-        caller: object = request.user
-        if isinstance(caller, HostKey) and "gates:read" not in caller.scopes:
-            raise Refusal(403, "forbidden", "This key may not read gates.", {"reason": "scope"})
+        check_scope(request.user, "gates:read")
 
 
 class GateView(JudgementView):

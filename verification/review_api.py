@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from runs.auth import check_scope
 from runs.domain.careful_json import JsonRefused
 from runs.domain.strict_json import parse
 from runs.models import HostKey
@@ -55,7 +56,7 @@ class EscalationView(APIView):
     @extend_schema(operation_id="getEscalation", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
         """Return it with what can be decided, what was, and where the decision is now."""
-        _check_may_read(request)
+        check_scope(request.user, "gates:read")
         return Response(escalation_detail(_visible(request, pk), request.user))
 
 
@@ -108,7 +109,7 @@ class DeliveriesView(APIView):
     )
     def get(self, request: Request) -> Response:
         """List deliveries, newest first."""
-        _check_may_read(request)
+        check_scope(request.user, "gates:read")
         return Response(deliveries_page(request.user, request.query_params))
 
 
@@ -238,12 +239,6 @@ def _person(request: Request) -> User:
         message = "Only a person decides: by their session, or a personal token."
         raise Refusal(403, "forbidden", message, {"reason": "person_required"})
     raise NotAuthenticated
-
-
-def _check_may_read(request: Request) -> None:
-    caller: object = request.user
-    if isinstance(caller, HostKey) and "gates:read" not in caller.scopes:
-        raise Refusal(403, "forbidden", "This key may not read gates.", {"reason": "scope"})
 
 
 def _visible(request: Request, pk: int) -> Escalation:

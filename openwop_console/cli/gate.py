@@ -17,7 +17,7 @@ from openwop_console.cli.gate_checking import (
     Question,
     ask_until,
 )
-from openwop_console.cli.instance import card
+from openwop_console.cli.instance import address_and_key
 from openwop_console.cli.options import data_dir, output, show_json
 from openwop_console.supervisor.folder import Folder
 
@@ -108,11 +108,7 @@ def check(
 
 
 def _client(folder: Folder, url: str | None, key: str | None) -> httpx.Client:
-    if not url or not key:
-        found = card(folder)
-        host = found["host"]
-        url = url or str(found["url"])
-        key = key or (str(host["key"]) if isinstance(host, dict) else "")
+    url, key = address_and_key(folder, url, key)
     return httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"})
 
 

@@ -6,7 +6,7 @@ from typing import IO
 
 import click
 
-from openwop_console.cli.instance import adopt
+from openwop_console.cli.instance import adopt, host_named
 from openwop_console.cli.options import data_dir, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
 
@@ -66,12 +66,8 @@ def connect(folder: Folder, host: str, base_url: str, api_key: str) -> None:
     """Say where a host answers, so that decisions reach it."""
     adopt(folder)
     from runs.actions.hosts import connect_host
-    from runs.models import Host
 
-    try:
-        connect_host(host_id=host, base_url=base_url, api_key=api_key)
-    except Host.DoesNotExist:
-        raise click.ClickException(f"There is no host {host}; see `hosts list`.") from None
+    connect_host(host_id=host_named(host).slug, base_url=base_url, api_key=api_key)
 
 
 @command.command("rotate")
@@ -90,11 +86,8 @@ def rotate(folder: Folder, host: str, hours: int, *, as_json: bool) -> None:
     """Put a new webhook secret in force and print it. It is shown this once."""
     adopt(folder)
     from runs.actions.webhook_secrets import rotate_secret
-    from runs.models import Host
 
-    found = Host.objects.filter(slug=host).first()
-    if found is None:
-        raise click.ClickException(f"There is no host {host}; see `hosts list`.")
+    found = host_named(host)
     secret = rotate_secret(host=found, overlap=timedelta(hours=hours))
     if as_json:
         show_json({"id": found.slug, "webhookSecret": secret})

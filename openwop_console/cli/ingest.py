@@ -12,7 +12,7 @@ from typing import IO
 import click
 import httpx
 
-from openwop_console.cli.instance import card
+from openwop_console.cli.instance import address_and_key
 from openwop_console.cli.options import data_dir, output, show_json
 from openwop_console.cli.sending import Sender, SendingStopped, Tally, batches
 from openwop_console.supervisor.folder import Folder
@@ -74,11 +74,7 @@ def command(
 
 
 def _client(folder: Folder, url: str | None, key: str | None) -> httpx.Client:
-    if url is None or key is None:
-        found = card(folder)
-        host = found["host"]
-        url = url or str(found["url"])
-        key = key or (str(host["key"]) if isinstance(host, dict) else "")
+    url, key = address_and_key(folder, url, key)
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/x-ndjson"}
     return httpx.Client(base_url=url, headers=headers, timeout=60.0)
 

@@ -5,11 +5,15 @@ running Console answer and `secrets.json` holds its keys.
 """
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from openwop_console.environment import text
 from openwop_console.supervisor.folder import Folder, read_json
+
+if TYPE_CHECKING:
+    from runs.models import Host
 
 
 class NothingRuns(click.ClickException):
@@ -61,6 +65,30 @@ def card(folder: Folder) -> dict[str, object]:
     if folder.holder() is None:
         raise NothingRuns(folder)
     return read_json(folder.console_file)
+
+
+def host_named(slug: str) -> "Host":
+    """Return a host by its id; `adopt` comes first. Raises ClickException."""
+    from runs.models import Host
+
+    try:
+        return Host.objects.get(slug=slug)
+    except Host.DoesNotExist as error:
+        raise click.ClickException(f"There is no host {slug}; see `hosts list`.") from error
+
+
+def address_and_key(folder: Folder, url: str | None, key: str | None) -> tuple[str, str]:
+    """Return a Console's address and a host's key; what is not said is the running Console's own.
+
+    Raises:
+        NothingRuns: something is not said, and there is no running Console.
+    """
+    if url and key:
+        return url, key
+    found = card(folder)
+    host = found["host"]
+    own = str(host["key"]) if isinstance(host, dict) else ""
+    return url or str(found["url"]), key or own
 
 
 def _offer(folder: Folder, from_card: dict[str, str]) -> None:

@@ -15,7 +15,7 @@ import click
 import httpx
 
 from openwop_console.cli.gate import FailsClosed
-from openwop_console.cli.instance import card
+from openwop_console.cli.instance import address_and_key
 from openwop_console.cli.options import data_dir, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
 
@@ -181,11 +181,7 @@ def _judge(words: str) -> dict[str, Any]:
 
 @contextmanager
 def _client(folder: Folder, url: str | None, key: str | None) -> Iterator[httpx.Client]:
-    if not url or not key:
-        found = card(folder)
-        host = found["host"]
-        url = url or str(found["url"])
-        key = key or (str(host["key"]) if isinstance(host, dict) else "")
+    url, key = address_and_key(folder, url, key)
     headers = {"Authorization": f"Bearer {key}"}
     try:
         with httpx.Client(base_url=url, headers=headers, timeout=30) as client:

@@ -1,16 +1,12 @@
 """`keys`: what hosts present to us."""
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import click
 
-from openwop_console.cli.instance import adopt
+from openwop_console.cli.instance import adopt, host_named
 from openwop_console.cli.options import data_dir, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
-
-if TYPE_CHECKING:
-    from runs.models import Host
 
 
 @click.group("keys")
@@ -39,7 +35,7 @@ def create(
     if unknown := set(scopes) - set(SCOPES):
         raise click.BadParameter(f"{', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
-    key = create_key(host=_host(host), scopes=scopes or SCOPES, expires_at=expires_at)
+    key = create_key(host=host_named(host), scopes=scopes or SCOPES, expires_at=expires_at)
     _show_key(host, key, as_json=as_json)
 
 
@@ -63,7 +59,7 @@ def show(folder: Folder, host: str | None, *, as_json: bool) -> None:
             "lastUsedAt": _time(key.last_used_at),
             "revokedAt": _time(key.revoked_at),
         }
-        for key in (keys if host is None else keys.filter(host=_host(host)))
+        for key in (keys if host is None else keys.filter(host=host_named(host)))
     ]
     if as_json:
         show_json(rows)
@@ -106,15 +102,6 @@ def rotate(folder: Folder, key_id: str, *, as_json: bool) -> None:
     key = create_key(host=old.host, scopes=old.scopes, expires_at=old.expires_at)
     _show_key(old.host.slug, key, as_json=as_json)
     click.echo(f"When the host uses it: openwop-console keys revoke {key_id}", err=True)
-
-
-def _host(slug: str) -> "Host":
-    from runs.models import Host
-
-    try:
-        return Host.objects.get(slug=slug)
-    except Host.DoesNotExist as error:
-        raise click.ClickException(f"There is no host {slug}.") from error
 
 
 def _show_key(host: str, key: str, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import models
 
-from runs.domain.log import Origin
+from runs.domain.log import LogLine, Origin
 from runs.models.host import Host
 from runs.models.run import Run
 
@@ -72,6 +72,21 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} at {self.position}"
+
+    @property
+    def line(self) -> LogLine:
+        """Return what rules read of it."""
+        return LogLine(
+            position=self.position,
+            origin=Origin(self.origin),
+            sequence=self.sequence,
+            event_id=self.event_id,
+            type=self.type,
+            payload=self.payload,
+            node_id=self.node_id,
+            causation_id=self.causation_id,
+            timestamp=self.occurred_at,
+        )
 
 
 class Gap(models.Model):

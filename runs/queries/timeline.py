@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.urls import reverse
 
-from runs.domain.log import LogLine, Mismatch, Origin
+from runs.domain.log import Mismatch
 from runs.domain.readers import agent_of
 from runs.domain.summaries import summary
 from runs.models import Event, Gap, Run
@@ -217,17 +217,7 @@ def _rows(run: Run, events: Sequence[Event]) -> list[Row]:
 
 
 def _row(run: Run, event: Event, pause: timedelta | None, missing: tuple[int, int] | None) -> Row:
-    line = LogLine(
-        position=event.position,
-        origin=Origin(event.origin),
-        sequence=event.sequence,
-        event_id=event.event_id,
-        type=event.type,
-        payload=event.payload,
-        node_id=event.node_id,
-        causation_id=event.causation_id,
-        timestamp=event.occurred_at,
-    )
+    line = event.line
     return Row(
         position=event.position,
         sequence=event.sequence,

@@ -15,7 +15,7 @@ def gates_document(run: Run) -> dict[str, Any]:
     """Return `{runId, outcome, held, complete, gates}` of one run."""
     verdicts: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for verdict in Verdict.objects.filter(run=run).order_by("sequence"):
-        verdicts[verdict.target].append(_verdict(verdict))
+        verdicts[verdict.target].append(verdict_document(verdict))
     escalations = dict(
         Escalation.objects.filter(run=run).order_by("pk").values_list("target", "pk")
     )
@@ -114,7 +114,8 @@ def receipt_document(receipt: GateReceipt) -> dict[str, Any]:
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """Return one verdict as API and evidence show it."""
     return {
         "eventId": verdict.event_id,
         "verifier": verdict.verifier,

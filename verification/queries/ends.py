@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from runs.domain.interrupts import ENDING_TYPES
-from runs.domain.log import LogLine, Origin
+from runs.domain.log import Origin
 from runs.domain.readers import ORCHESTRATOR_DECISION, DecisionKind, decision_of
 from runs.models import Event, Run
 from verification.domain.convergence import Criterion, criteria_of
@@ -33,21 +33,10 @@ def end_of(run: Run, position: int | None = None) -> End:
     return End(
         line=held.filter(type__in=ENDING_TYPES).first(),
         terminate=terminate,
-        criteria=criteria_of(_line(terminate)) if terminate else (),
+        criteria=criteria_of(terminate.line) if terminate else (),
     )
 
 
 def _ends(event: Event) -> bool:
-    said = decision_of(_line(event))
+    said = decision_of(event.line)
     return said is not None and said.kind is DecisionKind.TERMINATE
-
-
-def _line(event: Event) -> LogLine:
-    return LogLine(
-        position=event.position,
-        origin=Origin(event.origin),
-        sequence=event.sequence,
-        event_id=event.event_id,
-        type=event.type,
-        payload=event.payload,
-    )

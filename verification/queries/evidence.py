@@ -10,6 +10,7 @@ from verification.domain.evidence import writable
 from verification.domain.findings import FindingKind
 from verification.domain.rule_texts import RULES
 from verification.models import Finding, Verdict
+from verification.queries.api import verdict_document
 
 
 def evidence_events(finding: Finding) -> list[Event]:
@@ -59,7 +60,7 @@ def evidence_document(finding: Finding) -> dict[str, Any]:
             "lastPosition": run.last_position,
         },
         "events": [_event(run, event) for event in events],
-        "verdicts": [_verdict(each) for each in _verdicts(finding)],
+        "verdicts": [verdict_document(each) for each in _verdicts(finding)],
         "capabilities": [_snapshot(each) for each in snapshots_of(finding, events)],
     }
 
@@ -80,18 +81,6 @@ def _event(run: Run, event: Event) -> dict[str, Any]:
         "receivedAt": _instant(event.recorded_at),
         "sha256": bytes(event.digest).hex(),
         "event": {**document, "payload": writable(document["payload"])},
-    }
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "eventId": verdict.event_id,
-        "sequence": verdict.sequence,
-        "verifier": verdict.verifier,
-        "verdict": verdict.verdict,
-        "standing": verdict.standing,
-        "confidence": verdict.confidence,
-        "criteria": verdict.criteria,
     }
 
 

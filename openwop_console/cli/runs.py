@@ -36,9 +36,9 @@ def show_all(
     adopt(folder)
     from runs.models import Run
     from runs.queries.api import run_document
-    from runs.queries.run_list import Filters, narrow
+    from runs.queries.run_list import RunFilters, narrow
 
-    filters = Filters(host=host_id, status=status, standing=standing, q=search)
+    filters = RunFilters(host=host_id, status=status, standing=standing, q=search)
     found = narrow(Run.objects.all(), filters).select_related("host")
     rows = [
         run_document(run, gaps=False) for run in found.order_by("-last_event_at", "-pk")[:limit]

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from openwop_console.pages.filtering import chips, list_address
 from openwop_console.pages.run import address_of
 from runs.models import Viewer
 from verification.domain.findings import GRAVEST_FIRST, FindingKind
@@ -18,7 +19,7 @@ from verification.queries.findings import (
     ANY,
     STANDING,
     WITHDRAWN,
-    Filters,
+    FindingFilters,
     Meter,
     Page,
     findings_page,
@@ -65,7 +66,7 @@ def unverified(request: HttpRequest) -> HttpResponse:
 
 def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     """Gather what the list shows for a query string."""
-    filters = Filters.of(query)
+    filters = FindingFilters.of(query)
     page = findings_page(viewer, filters, timezone.now())
     return {
         "rows": [_row(each) for each in page.findings],
@@ -74,8 +75,8 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
         "meters": meters_of(viewer, filters.host),
         "page": {
             "text": f"{len(page.findings)} of {page.total:,} findings",
-            "newer_url": _address(filters, before="") if filters.before else "",
-            "older_url": _address(filters, before=page.next) if page.next else "",
+            "newer_url": list_address("findings", filters, before="") if filters.before else "",
+            "older_url": list_address("findings", filters, before=page.next) if page.next else "",
         },
     }
 
@@ -108,7 +109,9 @@ def _tile(severity: str, page: Page) -> dict[str, Any]:
         "key": severity,
         "count": page.counts[severity],
         "active": is_active,
-        "url": _address(page.filters, before="", severity="" if is_active else severity),
+        "url": list_address(
+            "findings", page.filters, before="", severity="" if is_active else severity
+        ),
     }
 
 
@@ -132,14 +135,7 @@ def _filters(page: Page) -> dict[str, Any]:
             for name, (label, any_word, options) in choices.items()
         ],
         "kept": {name: getattr(filters, name) for name in ("severity", "run")},
-        "active": [
-            {
-                "label": name.capitalize(),
-                "value": value.replace("_", " "),
-                "clear_url": _address(filters, before="", **{name: ""}),
-            }
-            for name, value in filters.active.items()
-        ],
+        "active": chips("findings", filters),
         "clear_url": reverse("findings"),
     }
 
@@ -169,9 +165,3 @@ def _silent(judgement: Judgement) -> dict[str, Any]:
         "more": judgement.unverified - min(5, len(judgement.unverified_targets)),
         "at": run.last_event_at,
     }
-
-
-def _address(filters: Filters, **changes: str) -> str:
-    query = {**filters.active, "before": filters.before, **changes}
-    kept = {name: value for name, value in query.items() if value}
-    return f"{reverse('findings')}?{urlencode(kept)}" if kept else reverse("findings")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -11,9 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from openwop_console.pages.filtering import chips, list_address
 from runs.domain.projection import Outcome, RunStatus
 from runs.models import Run, Viewer
-from runs.queries.run_list import Filters, Page, Tile, run_list
+from runs.queries.run_list import Page, RunFilters, Tile, run_list
 
 TILES = {
     "running": ("running", "busy"),
@@ -38,7 +38,7 @@ def view(request: HttpRequest) -> HttpResponse:
 
 def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     """Gather what the list shows for a query string."""
-    filters = Filters.of(query)
+    filters = RunFilters.of(query)
     page = run_list(viewer, filters, now=timezone.now(), stalled_after_s=settings.STALLED_AFTER_S)
     return {
         "runs": [_row(run) for run in page.runs],
@@ -46,8 +46,8 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
         "filters": _filters(page),
         "page": {
             "text": _count(page),
-            "newer_url": _address(filters, before="") if filters.before else "",
-            "older_url": _address(filters, before=page.next) if page.next else "",
+            "newer_url": list_address("runs", filters, before="") if filters.before else "",
+            "older_url": list_address("runs", filters, before=page.next) if page.next else "",
         },
         "first_event": None if page.total else _first_event(),
     }
@@ -73,7 +73,7 @@ def _row(run: Run) -> dict[str, Any]:
     }
 
 
-def _tile(tile: Tile, filters: Filters) -> dict[str, Any]:
+def _tile(tile: Tile, filters: RunFilters) -> dict[str, Any]:
     icon, tone = TILES[tile.key]
     return {
         "key": tile.key,
@@ -82,7 +82,7 @@ def _tile(tile: Tile, filters: Filters) -> dict[str, Any]:
         "active": tile.is_active,
         "icon": icon,
         "tone": tone,
-        "url": _address(filters, before="", tile="" if tile.is_active else tile.key),
+        "url": list_address("runs", filters, before="", tile="" if tile.is_active else tile.key),
     }
 
 
@@ -104,14 +104,7 @@ def _filters(page: Page) -> dict[str, Any]:
             }
             for name, (label, values) in choices.items()
         ],
-        "active": [
-            {
-                "label": name.capitalize(),
-                "value": value.replace("_", " "),
-                "clear_url": _address(filters, before="", **{name: ""}),
-            }
-            for name, value in filters.active.items()
-        ],
+        "active": chips("runs", filters),
         "clear_url": reverse("runs"),
     }
 
@@ -121,12 +114,6 @@ def _count(page: Page) -> str:
     if not page.filters.active:
         return f"{shown} of {page.total} runs"
     return f"{shown} runs{'' if page.next else ', all that match'}"
-
-
-def _address(filters: Filters, **changes: str) -> str:
-    query = {**filters.active, "before": filters.before, **changes}
-    kept = {name: value for name, value in query.items() if value}
-    return f"{reverse('runs')}?{urlencode(kept)}" if kept else reverse("runs")
 
 
 def _first_event() -> dict[str, str]:

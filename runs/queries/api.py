@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runs.models import Event, Gap, Run, Viewer
-from runs.queries.run_list import PAGE, Filters, below, key_of, narrow
+from runs.queries.run_list import PAGE, RunFilters, below, key_of, narrow
 
 MOST_EVENTS = 1000
 _DEFAULT_EVENTS = 200
@@ -12,7 +12,7 @@ _DEFAULT_EVENTS = 200
 
 def runs_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     """Return `{runs, next}`: one page of the runs that the viewer sees."""
-    filters = Filters.of(query)
+    filters = RunFilters.of(query)
     size = _number(query.get("limit"), PAGE, 1, 200)
     runs = narrow(Run.objects.visible_to(viewer), filters).select_related("host")
     cursor = query.get("cursor", "")

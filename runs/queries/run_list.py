@@ -9,6 +9,7 @@ from django.db.models import Count, Q
 
 from runs.models import Event, Host, Run, Viewer
 from runs.models.run import RunQuerySet
+from runs.queries.filters import Filters
 
 PAGE = 50
 
@@ -17,8 +18,8 @@ WAITING_STATUSES = ("waiting-approval", "waiting-input", "waiting-external", "pa
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """What the address of the page asks for. Unknown values match nothing, not everything."""
+class RunFilters(Filters):
+    """What the address of the list of runs asks for."""
 
     tile: str = ""
     status: str = ""
@@ -26,19 +27,6 @@ class Filters:
     host: str = ""
     standing: str = ""
     q: str = ""
-    before: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> "Filters":
-        """Read them from a query string."""
-        names = ("tile", "status", "outcome", "host", "standing", "q", "before")
-        return cls(**{name: query.get(name, "").strip()[:300] for name in names})
-
-    @property
-    def active(self) -> dict[str, str]:
-        """Return the filters that are set, by name."""
-        names = ("tile", "status", "outcome", "host", "standing", "q")
-        return {name: getattr(self, name) for name in names if getattr(self, name)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +49,7 @@ class Page:
     tiles: Sequence[Tile]
     hosts: Sequence[str]
     total: int
-    filters: Filters = field(default_factory=Filters)
+    filters: RunFilters = field(default_factory=RunFilters)
 
 
 def _stalled(stalled_before: datetime) -> Q:
@@ -86,7 +74,7 @@ def _tiles(stalled_before: datetime) -> dict[str, tuple[str, Q]]:
     }
 
 
-def run_list(viewer: Viewer, filters: Filters, *, now: datetime, stalled_after_s: int) -> Page:
+def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_after_s: int) -> Page:
     """Return the newest runs that the viewer sees and the filters keep."""
     stalled_before = now - timedelta(seconds=stalled_after_s)
     visible = Run.objects.visible_to(viewer)
@@ -113,7 +101,7 @@ def run_list(viewer: Viewer, filters: Filters, *, now: datetime, stalled_after_s
 
 
 def narrow(
-    runs: RunQuerySet, filters: Filters, tiles: Mapping[str, tuple[str, Q]] | None = None
+    runs: RunQuerySet, filters: RunFilters, tiles: Mapping[str, tuple[str, Q]] | None = None
 ) -> RunQuerySet:
     """Keep the runs that the filters name; an unknown tile keeps none."""
     if filters.tile:

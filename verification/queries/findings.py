@@ -10,6 +10,7 @@ from django.db.models import Count, Q, Sum
 
 from runs.models import Host, Viewer
 from runs.models.viewer import seen_by
+from runs.queries.filters import Filters
 from verification.domain.findings import GRAVEST_FIRST
 from verification.models import Finding, Judgement
 
@@ -21,12 +22,11 @@ TIMES: Mapping[str, timedelta] = {
     "7d": timedelta(days=7),
     "30d": timedelta(days=30),
 }
-_NAMES = ("kind", "severity", "host", "run", "status", "within")
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """What the address of the page asks for. Unknown values match nothing, not everything."""
+class FindingFilters(Filters):
+    """What the address of the list of findings asks for."""
 
     kind: str = ""
     severity: str = ""
@@ -35,17 +35,6 @@ class Filters:
     status: str = ""
     """`standing`, which is what is shown without it, `withdrawn` or `any`."""
     within: str = ""
-    before: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> "Filters":
-        """Read them from a query string."""
-        return cls(**{name: query.get(name, "").strip()[:300] for name in (*_NAMES, "before")})
-
-    @property
-    def active(self) -> dict[str, str]:
-        """Return the filters that are set, by name."""
-        return {name: getattr(self, name) for name in _NAMES if getattr(self, name)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +47,7 @@ class Page:
     counts: Mapping[str, int]
     """By severity, under every filter but that of the severity."""
     hosts: Sequence[str]
-    filters: Filters
+    filters: FindingFilters
 
     @property
     def total(self) -> int:
@@ -81,7 +70,7 @@ class Meter:
         return self.unverified / self.commits if self.commits else 0.0
 
 
-def findings_page(viewer: Viewer, filters: Filters, now: datetime) -> Page:
+def findings_page(viewer: Viewer, filters: FindingFilters, now: datetime) -> Page:
     """Return one page of the findings that the viewer sees."""
     narrowed = _narrow(Finding.objects.visible_to(viewer), filters, now)
     counted = narrowed.order_by().values_list("severity").annotate(Count("pk"))
@@ -133,7 +122,7 @@ def _hosts(viewer: Viewer) -> Any:
     return Host.objects.filter(seen).order_by("slug")
 
 
-def _narrow(findings: Any, filters: Filters, now: datetime) -> Any:
+def _narrow(findings: Any, filters: FindingFilters, now: datetime) -> Any:
     if filters.status != ANY:
         findings = findings.filter(status=filters.status or STANDING)
     if filters.within:

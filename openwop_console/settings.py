@@ -296,7 +296,10 @@ PULL_ROUND_S = number("OPENWOP_CONSOLE_PULL_ROUND_S", 40, least=1)
 """Seconds after which a round begins nothing more."""
 DELIVERY_DAYS = number("OPENWOP_CONSOLE_DELIVERY_DAYS", 30, least=1)
 """Days for which evidence of webhook deliveries is kept."""
-CELERY_TASK_ROUTES = {"runs.tasks.pull": {"queue": "pull"}}
+CELERY_TASK_ROUTES = {
+    "runs.tasks.pull": {"queue": "pull"},
+    "verification.tasks.run_job": {"queue": "jobs"},
+}
 CELERY_BEAT_SCHEDULE["sweep-hosts"] = {
     "task": "runs.tasks.sweep",
     "schedule": SWEEP_INTERVAL_S,

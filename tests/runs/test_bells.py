@@ -45,13 +45,13 @@ def test_what_is_rolled_back_rings_nobody(broker):
 
 
 def test_a_bell_that_still_waits_is_enough(broker):
-    bells._waiting.add(bells.PULL)
+    bells._waiting.add((bells.PULL, ()))
     for _ in range(5):
         bells.ring(bells.PULL)
     settled()
     assert broker.llen("pull") == 0
 
-    bells._send(bells.PULL)
+    bells._send(bells.PULL, ())
     bells.ring(bells.PULL)
     settled()
     assert broker.llen("pull") == 2

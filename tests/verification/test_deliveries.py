@@ -184,7 +184,7 @@ def test_a_worker_that_was_thought_dead_records_nothing(remote, delivery):
 
 def test_the_sweep_rings_for_a_worker_that_was_lost_on_the_way(delivery, monkeypatch):
     rung = []
-    monkeypatch.setattr(bells, "_send", lambda task, ids: rung.append((task, ids)))
+    monkeypatch.setattr("runs.bells._ask", lambda task, ids: rung.append((task, ids)))
     deliveries._take(delivery.pk, timezone.now())
 
     with run_commit_hooks():

@@ -6,7 +6,7 @@ from typing import IO
 
 import click
 
-from openwop_console.cli.instance import adopt, host_named
+from openwop_console.cli.instance import adopt, foreign_host
 from openwop_console.cli.options import data_dir, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
 
@@ -67,7 +67,7 @@ def connect(folder: Folder, host: str, base_url: str, api_key: str) -> None:
     adopt(folder)
     from runs.actions.hosts import connect_host
 
-    connect_host(host_id=host_named(host).slug, base_url=base_url, api_key=api_key)
+    connect_host(host_id=foreign_host(host).slug, base_url=base_url, api_key=api_key)
 
 
 @command.command("rotate")
@@ -87,7 +87,7 @@ def rotate(folder: Folder, host: str, hours: int, *, as_json: bool) -> None:
     adopt(folder)
     from runs.actions.webhook_secrets import rotate_secret
 
-    found = host_named(host)
+    found = foreign_host(host)
     secret = rotate_secret(host=found, overlap=timedelta(hours=hours))
     if as_json:
         show_json({"id": found.slug, "webhookSecret": secret})

@@ -67,14 +67,22 @@ def card(folder: Folder) -> dict[str, object]:
     return read_json(folder.console_file)
 
 
-def host_named(slug: str) -> "Host":
-    """Return a host by its id; `adopt` comes first. Raises ClickException."""
-    from runs.models import Host
+def foreign_host(slug: str) -> "Host":
+    """Return a host that is not the Console itself, by its id; `adopt` comes first.
+
+    Raises:
+        ClickException: there is none.
+    """
+    from runs.models import Host, OwnHost
 
     try:
-        return Host.objects.get(slug=slug)
+        found = Host.objects.get(slug=slug)
+        found.check_is_foreign()
     except Host.DoesNotExist as error:
         raise click.ClickException(f"There is no host {slug}; see `hosts list`.") from error
+    except OwnHost as error:
+        raise click.ClickException(str(error)) from error
+    return found
 
 
 def address_and_key(folder: Folder, url: str | None, key: str | None) -> tuple[str, str]:

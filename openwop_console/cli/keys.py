@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from openwop_console.cli.instance import adopt, host_named
+from openwop_console.cli.instance import adopt, foreign_host
 from openwop_console.cli.options import data_dir, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
 
@@ -35,7 +35,7 @@ def create(
     if unknown := set(scopes) - set(SCOPES):
         raise click.BadParameter(f"{', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
-    key = create_key(host=host_named(host), scopes=scopes or SCOPES, expires_at=expires_at)
+    key = create_key(host=foreign_host(host), scopes=scopes or SCOPES, expires_at=expires_at)
     _show_key(host, key, as_json=as_json)
 
 
@@ -59,7 +59,7 @@ def show(folder: Folder, host: str | None, *, as_json: bool) -> None:
             "lastUsedAt": _time(key.last_used_at),
             "revokedAt": _time(key.revoked_at),
         }
-        for key in (keys if host is None else keys.filter(host=host_named(host)))
+        for key in (keys if host is None else keys.filter(host=foreign_host(host)))
     ]
     if as_json:
         show_json(rows)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -49,6 +49,8 @@ def host(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if request.method == "GET":
         return _page(request, found)
+    if found.is_own:
+        raise Http404
     match request.POST.get("do"):
         case "key":
             return _page(request, found, made=("key", create_key(host=found)))

@@ -74,7 +74,12 @@ def _free_slug(name: str) -> str:
 def create_key(
     *, host: Host, scopes: Sequence[str] = SCOPES, expires_at: datetime | None = None
 ) -> str:
-    """Return a new key of the host, `owc_<env>_<id>_<secret>`; only its hash is kept."""
+    """Return a new key of the host, `owc_<env>_<id>_<secret>`; only its hash is kept.
+
+    Raises:
+        OwnHost: it is the Console's.
+    """
+    host.check_is_foreign()
     key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32).replace("_", "-")
     HostKey.objects.create(
         host=host,
@@ -100,8 +105,14 @@ def connect_host(
     api_key: str,
     capabilities: Mapping[str, Any] | None = None,
 ) -> None:
-    """Say where a host answers and what we present to it. Raises Host.DoesNotExist."""
+    """Say where a host answers and what we present to it.
+
+    Raises:
+        Host.DoesNotExist: there is none.
+        OwnHost: it is the Console's.
+    """
     host = Host.objects.get(slug=host_id)
+    host.check_is_foreign()
     host.base_url, host.sealed_api_key = base_url.rstrip("/"), seal(api_key)
     host.save(update_fields=["base_url", "sealed_api_key"])
     look_at_host(host=host, now=timezone.now())

@@ -63,7 +63,11 @@ def rotate_secret(
         overlap: how long the old one stays good, at most seven days; zero ends it at once, with
             every other that was going out of use.
         now: our clock; tests give it.
+
+    Raises:
+        OwnHost: it is the Console's.
     """
+    host.check_is_foreign()
     now = now or timezone.now()
     locked = Host.objects.select_for_update().get(pk=host.pk)
     RetiringSecret.objects.filter(host=locked, valid_until__lte=now).delete()

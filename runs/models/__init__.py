@@ -2,7 +2,7 @@
 
 from runs.models.delivery import ReceivedDelivery, RetiringSecret
 from runs.models.event import Event, Gap, Refusal
-from runs.models.host import CapabilitySnapshot, Host, HostKey
+from runs.models.host import CapabilitySnapshot, Host, HostKey, OwnHost
 from runs.models.pulling import PulledHost, PulledRun, PullRound, RunSnapshot
 from runs.models.run import Run
 from runs.models.viewer import Viewer, workspaces_of
@@ -15,6 +15,7 @@ __all__ = [
     "Host",
     "HostKey",
     "Membership",
+    "OwnHost",
     "PullRound",
     "PulledHost",
     "PulledRun",

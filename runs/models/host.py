@@ -9,6 +9,13 @@ from django.db import models
 from runs.models.workspace import Workspace
 
 
+class OwnHost(ValueError):
+    """The Console's own host: who could write as it could forge what judges said."""
+
+    def __str__(self) -> str:
+        return "This is the Console's own host: it has no key, no secret and no address."
+
+
 class Host(models.Model):
     """An OpenWOP server that executes runs and sends us events."""
 
@@ -35,12 +42,21 @@ class Host(models.Model):
         default="",
         help_text="OpenWOP tenant of its tenant-bound run ids; empty: any.",
     )
+    is_own = models.BooleanField(
+        default=False,
+        help_text="The Console itself: its events come from within, and nobody gets a key for it.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: "models.Manager[Host]" = models.Manager()
 
     def __str__(self) -> str:
         return self.slug
+
+    def check_is_foreign(self) -> None:
+        """Let nobody have a way in as the Console itself. Raises OwnHost."""
+        if self.is_own:
+            raise OwnHost
 
 
 class HostKey(models.Model):

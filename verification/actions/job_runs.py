@@ -33,7 +33,7 @@ def console_host(workspace: Workspace) -> Host:
     try:
         with transaction.atomic():
             host = Host.objects.create(
-                workspace=workspace, slug=_free_slug(workspace), name="Console"
+                workspace=workspace, slug=_free_slug(workspace), name="Console", is_own=True
             )
             ConsoleHost.objects.create(workspace=workspace, host=host)
     except IntegrityError:  # somebody else was first

@@ -1,13 +1,17 @@
 """The pages of hosts: what their administrators see, and what they can do there."""
 
 import pytest
+from click.testing import CliRunner
 from django.test import Client
 from django.utils import timezone
 
+from openwop_console.cli import hosts, keys, main
+from runs.actions.hosts import connect_host, create_key
 from runs.actions.people import grant
-from runs.actions.webhook_secrets import secrets_of
-from runs.models import HostKey, PulledHost, Role
+from runs.actions.webhook_secrets import rotate_secret, secrets_of
+from runs.models import HostKey, OwnHost, PulledHost, Role
 from tests.factories import decided, event, person, send, verified
+from verification.actions.job_runs import console_host
 
 pytestmark = pytest.mark.django_db
 
@@ -126,3 +130,49 @@ def test_somebody_who_administers_nothing_sees_no_host_and_makes_no_key(host):
 
     assert host.slug not in page(client, "/settings/hosts")
     assert client.post(f"/settings/hosts/{host.slug}", {"do": "key"}).status_code == 404
+
+
+class TestTheConsolesOwnHost:
+    """Who could write as it could say what its judges never said."""
+
+    @pytest.fixture
+    def own(self, host):
+        return console_host(host.workspace)
+
+    @pytest.mark.parametrize("do", ["key", "secret", "read", "revoke"])
+    def test_its_page_shows_it_and_gives_nothing_out(self, client, own, do):
+        address = f"/settings/hosts/{own.slug}"
+
+        shown = page(client, address)
+
+        assert "The Console itself" in shown
+        assert all(word not in shown for word in ("New key", "webhook secret", "Connect it"))
+        assert client.post(address, {"do": do}).status_code == 404
+
+    @pytest.mark.parametrize(
+        "give_out",
+        [
+            lambda own: create_key(host=own),
+            lambda own: rotate_secret(host=own),
+            lambda own: connect_host(host_id=own.slug, base_url="http://x.invalid", api_key="k"),
+        ],
+        ids=["key", "secret", "address"],
+    )
+    def test_no_action_gives_a_way_in(self, own, give_out):
+        with pytest.raises(OwnHost):
+            give_out(own)
+
+        own.refresh_from_db()
+        assert not HostKey.objects.filter(host=own).exists()
+        assert (own.base_url, bytes(own.sealed_webhook_secret)) == ("", b"")
+
+    def test_the_command_line_says_why_not(self, own, monkeypatch):
+        for module in (hosts, keys):
+            monkeypatch.setattr(module, "adopt", lambda folder: None)
+        for words in (
+            ["keys", "create", own.slug],
+            ["hosts", "rotate", own.slug],
+            ["hosts", "connect", own.slug, "--base-url", "http://x.invalid"],
+        ):
+            shown = CliRunner().invoke(main, words)
+            assert (shown.exit_code, "own host" in shown.output) == (1, True)

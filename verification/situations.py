@@ -5,6 +5,7 @@ Nothing is decided here and nothing is written; whoever calls it for a decision 
 
 import hashlib
 import uuid
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
@@ -106,24 +107,32 @@ def view_of(escalation: Escalation) -> View:
     standing = Verdict.objects.filter(
         run=escalation.run_id, target=escalation.target, standing=True
     ).values_list("event_id", flat=True)
-    # A gate in review is a blocked one that somebody holds: claiming must not make the view stale.
-    subject = [
-        gate.subject_event_id if gate else "",
-        escalation.reasons,
-        (escalation.interrupt or {}).get("interruptId"),
-    ]
     return View(
         version=0,
         position=escalation.run.last_position,
-        digest=hashlib.sha256(repr(subject).encode()).hexdigest(),
+        digest=view_digest(escalation, gate.subject_event_id if gate else ""),
         verdicts=frozenset(standing),
     )
+
+
+def view_digest(escalation: Escalation, subject: str) -> str:
+    """Return a digest over the gate's subject, by its event id, the reasons and the interrupt.
+
+    A gate in review is a blocked one that somebody holds: claiming must not make the view stale.
+    """
+    pause = (escalation.interrupt or {}).get("interruptId")
+    return hashlib.sha256(repr([subject, escalation.reasons, pause]).encode()).hexdigest()
 
 
 def matter_of(escalation: Escalation) -> str:
     """Return one digest over all that a decision is about."""
     view = view_of(escalation)
-    return hashlib.sha256(f"{view.digest}:{sorted(view.verdicts)}".encode()).hexdigest()
+    return matter_digest(view.digest, view.verdicts)
+
+
+def matter_digest(view: str, standing: Collection[str]) -> str:
+    """Return it from the digest of the view and the ids of the standing verdicts."""
+    return hashlib.sha256(f"{view}:{sorted(standing)}".encode()).hexdigest()
 
 
 def choices_of(escalation: Escalation, interrupt: InterruptRequest | None) -> tuple[Choice, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -12,8 +13,8 @@ from runs.domain.projection import Outcome
 from runs.models import Run
 from verification import bells
 from verification.actions import notifying
+from verification.actions.moves import settle
 from verification.actions.queues import default_queue, queue_for
-from verification.domain import lifecycle
 from verification.domain.conclude import Conclusions
 from verification.domain.escalations import Escalation as Wanted
 from verification.domain.gates import GateState
@@ -22,7 +23,13 @@ from verification.domain.notifying import Note
 from verification.domain.routing import Matter, risk_of
 from verification.domain.sampling import is_sampled
 from verification.models import Escalation, Gate, Queue
-from verification.situations import interrupt_of, matter_of, tells_enough
+from verification.situations import (
+    interrupt_of,
+    matter_digest,
+    matter_of,
+    tells_enough,
+    view_digest,
+)
 
 SAMPLE = "audit_sample"
 _SETTLED_WITHOUT_A_WORD = (State.EXPIRED.value, State.MOOT.value)
@@ -37,10 +44,10 @@ def settle_escalations(run: Run, conclusions: Conclusions, now: datetime) -> lis
     for wanted in conclusions.escalations:
         row = next((each for each in known if each.key in wanted.aliases), None)
         if row is None:
-            lines += _open(run, wanted, now)
+            lines += _open(run, wanted, conclusions, now)
         else:
             known.remove(row)
-            _join(row, wanted, now)
+            _join(row, wanted, conclusions, now)
     sampled = [row for row in known if row.reason == SAMPLE and _still_passes(row, conclusions)]
     gone = [row for row in known if row not in sampled]
     return [
@@ -50,9 +57,9 @@ def settle_escalations(run: Run, conclusions: Conclusions, now: datetime) -> lis
     ]
 
 
-def _open(run: Run, wanted: Wanted, now: datetime) -> list[NewLine]:
+def _open(run: Run, wanted: Wanted, conclusions: Conclusions, now: datetime) -> list[NewLine]:
     row = _row(run, wanted, now)
-    row.matter = matter_of(row)
+    row.matter = _matter(row, conclusions)
     if _is_closed_for_good(row, wanted):
         return []
     row.ask_host_at = None if tells_enough(interrupt_of(row)) else now
@@ -104,16 +111,23 @@ def _sample(run: Run, conclusions: Conclusions, now: datetime) -> list[NewLine]:
     shares = Queue.objects.filter(workspace=run.workspace_id, sample_percent__gt=0)
     if not shares.exists():
         return []
+
+    @cache
+    def place(actor: str) -> tuple[Queue, float]:
+        matter = Matter((SAMPLE,), run.host.slug, run.workflow_id, actor)
+        queue = queue_for(run.workspace_id, matter)
+        return queue, queue.sample_percent or default_queue(run.workspace_id).sample_percent
+
+    sampled = Escalation.objects.filter(run=run, key__startswith=_key_of_pass(""))
+    keys = set(sampled.values_list("key", flat=True))
     lines = []
     for target, gate in conclusions.gates.items():
         if gate.state is not GateState.PASSED:
             continue
-        matter = Matter((SAMPLE,), run.host.slug, run.workflow_id, gate.subject.actor or "")
-        queue = queue_for(run.workspace_id, matter)
-        share = queue.sample_percent or default_queue(run.workspace_id).sample_percent
+        queue, share = place(gate.subject.actor or "")
         if not is_sampled(f"{run.host_id}:{run.run_id}:{target}", share, settings.CONSOLE_UUID):
             continue
-        if Escalation.objects.filter(run=run, key=_key_of_pass(target)).exists():
+        if _key_of_pass(target) in keys:
             continue
         position = max(each.line.position for each in gate.standing)
         lines.append(ask_about_pass(run, target, queue, position, now))
@@ -150,7 +164,15 @@ def _still_passes(row: Escalation, conclusions: Conclusions) -> bool:
     return conclusions.state_of(row.target) is GateState.PASSED
 
 
-def _join(row: Escalation, wanted: Wanted, now: datetime) -> None:
+def _matter(row: Escalation, conclusions: Conclusions) -> str:
+    """Return what `matter_of` does, from what was just concluded instead of from the tables."""
+    gate = conclusions.gates.get(row.target)
+    subject = gate.subject.line if gate else None
+    standing = [each.line.event_id for each in gate.standing] if gate else []
+    return matter_digest(view_digest(row, subject.event_id if subject else ""), standing)
+
+
+def _join(row: Escalation, wanted: Wanted, conclusions: Conclusions, now: datetime) -> None:
     """Let an open escalation say all its reasons, and know the pause that has since opened."""
     fresh: dict[str, Any] = {
         "key": wanted.key,
@@ -162,7 +184,7 @@ def _join(row: Escalation, wanted: Wanted, now: datetime) -> None:
     changed = [name for name, value in fresh.items() if getattr(row, name) != value]
     for name in changed:
         setattr(row, name, fresh[name])
-    matter = matter_of(row)
+    matter = _matter(row, conclusions)
     if matter != row.matter:
         row.matter = matter
         changed.append("matter")
@@ -176,11 +198,7 @@ def _join(row: Escalation, wanted: Wanted, now: datetime) -> None:
 
 
 def _close(row: Escalation, conclusions: Conclusions, now: datetime) -> NewLine:
-    row.state = lifecycle.next_state(State(row.state), Move.CLOSE)
-    row.version += 1
-    row.claim_until, row.closed_at = None, now
-    row.closed_because = _why_moot(row, conclusions)
-    row.save(update_fields=["state", "version", "claim_until", "closed_at", "closed_because"])
+    settle(row, Move.CLOSE, _why_moot(row, conclusions), now)
     notifying.stop(escalation=row, because="moot")
     return _line(row, "closed", now, because=row.closed_because)
 

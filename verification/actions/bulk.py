@@ -14,9 +14,9 @@ from django.contrib.auth.models import User
 from verification.actions import escalations
 from verification.domain import lifecycle
 from verification.domain.errors import VerificationError
-from verification.domain.lifecycle import Move, Situation, State
+from verification.domain.lifecycle import Move, State
 from verification.models import Escalation
-from verification.situations import person_of, situation_of
+from verification.situations import person_of
 
 MOST = 500
 """Escalations at once."""
@@ -41,7 +41,7 @@ class Outcome:
 
 def preview(rows: Iterable[Escalation], many: Many) -> list[Outcome]:
     """Return what would be skipped and why, as far as it shows beforehand."""
-    return [Outcome(row, _foreseen(situation_of(row), many)) for row in rows]
+    return [Outcome(row, _foreseen(State(row.state), many)) for row in rows]
 
 
 def move_many(
@@ -76,9 +76,9 @@ def _move(row: Escalation, many: Many, by: User, to: User | None) -> None:
             assert_never(many)
 
 
-def _foreseen(situation: Situation, many: Many) -> str:
-    if situation.state in lifecycle.SETTLED:
-        return f"It is {situation.state.value}."
-    if many is Many.RELEASE and situation.state is State.OPEN:
+def _foreseen(state: State, many: Many) -> str:
+    if state in lifecycle.SETTLED:
+        return f"It is {state.value}."
+    if many is Many.RELEASE and state is State.OPEN:
         return "Nobody holds it."
     return ""

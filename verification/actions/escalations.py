@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from verification.actions import notifying
 from verification.actions.judge import judge
-from verification.actions.moves import lock, move, open_again, put_on_record, tell_log
+from verification.actions.moves import lock, move, open_again, put_on_record, settle, tell_log
 from verification.actions.resolving import resolve
 from verification.actions.undoing import undo
 from verification.domain import lifecycle
@@ -114,8 +114,7 @@ def close(
     lifecycle.check_role(person_of(by, run.workspace_id, found.queue), Move.CLOSE)
     if State(found.state) in lifecycle.SETTLED:
         raise AlreadySettled(found.closed_because)
-    found.claim_until, found.closed_at, found.closed_because = None, now, CLOSED_BY_ADMIN
-    move(found, Move.CLOSE, ["claim_until", "closed_at", "closed_because"])
+    settle(found, Move.CLOSE, CLOSED_BY_ADMIN, now)
     tell_log(run, found, "closed", now, by=by, because=CLOSED_BY_ADMIN)
     notifying.stop(escalation=found, because="moot")
     judge(run=run, now=now)

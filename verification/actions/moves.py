@@ -42,6 +42,12 @@ def open_again(found: Escalation, step: Move) -> None:
     move(found, step, ["claimed_by", "claimed_at", "claim_until"])
 
 
+def settle(found: Escalation, step: Move, because: str, now: datetime) -> None:
+    """Take a step after which nobody has to decide any more, and say why."""
+    found.claim_until, found.closed_at, found.closed_because = None, now, because
+    move(found, step, ["claim_until", "closed_at", "closed_because"])
+
+
 def tell_log(
     run: Run, found: Escalation, what: str, now: datetime, by: User | None = None, **more: Any
 ) -> None:

@@ -16,7 +16,7 @@ from runs.models import Run
 from verification.actions import notifying
 from verification.actions.content import keep
 from verification.actions.judge import judge
-from verification.actions.moves import lock, move, open_again, put_on_record, tell_log
+from verification.actions.moves import lock, open_again, put_on_record, settle, tell_log
 from verification.actions.outbox import post, tell_by_webhook
 from verification.domain import lifecycle, resume
 from verification.domain.choices import check_chosen
@@ -268,8 +268,7 @@ def _record(case: _Case) -> Resolution:
         seconds_to_claim=_seconds(found.opened_at, found.first_claimed_at),
         seconds_to_decide=_seconds(found.claimed_at, now),
     )
-    found.claim_until, found.closed_at, found.closed_because = None, now, decision.action.value
-    move(found, Move.RESOLVE, ["claim_until", "closed_at", "closed_because"])
+    settle(found, Move.RESOLVE, decision.action.value, now)
     return resolution
 
 

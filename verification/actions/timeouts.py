@@ -10,7 +10,7 @@ from django.db import transaction
 
 from verification.actions import notifying
 from verification.actions.judge import judge
-from verification.actions.moves import TIMEOUT, lock, move, put_on_record, tell_log
+from verification.actions.moves import TIMEOUT, lock, put_on_record, settle, tell_log
 from verification.actions.outbox import post
 from verification.domain.decisions import Action, Decision
 from verification.domain.interrupt_request import InterruptRequest
@@ -49,8 +49,7 @@ def pass_one(*, escalation: int, now: datetime) -> Move | None:
         return step
     if step is not Move.EXPIRE:
         return None
-    found.claim_until, found.closed_at, found.closed_because = None, now, "timeout"
-    move(found, Move.EXPIRE, ["claim_until", "closed_at", "closed_because"])
+    settle(found, Move.EXPIRE, "timeout", now)
     tell_log(run, found, "closed", now, because="timeout", actor=TIMEOUT)
     no = _no(interrupt_of(found), now)
     if no is not None:

@@ -17,7 +17,6 @@ from verification.situations import (
     interrupt_of,
     leads_of,
     matter_of,
-    situation_of,
 )
 
 PAGE = 100
@@ -53,7 +52,7 @@ def escalation_detail(found: Escalation, viewer: Viewer) -> dict[str, Any]:
         },
         "deliveries": [
             delivery_document(each)
-            for each in Delivery.objects.filter(escalation=found).order_by("pk")
+            for each in found.deliveries.select_related("host").order_by("pk")
         ],
     }
 
@@ -67,7 +66,7 @@ def reviews_shown(found: Escalation, viewer: Viewer) -> Sequence[Review]:
     name = viewer.get_username() if isinstance(viewer, User) else ""
     is_lead = found.handed_to_lead_at is not None and name in leads_of(found)
     person = Person(name, "", is_lead)
-    return visible_reviews(reviews, person, is_settled=situation_of(found).state in SETTLED)
+    return visible_reviews(reviews, person, is_settled=State(found.state) in SETTLED)
 
 
 def _choice(choice: Choice) -> dict[str, Any]:

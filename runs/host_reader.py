@@ -31,12 +31,15 @@ class Reading:
     """What a host says when asked."""
 
     answer: Answer
-    document: Any = None
-    """The JSON of a 2xx answer; None when there was none or it could not be read."""
     body: bytes = field(default=b"", repr=False)
     """The bytes of a 2xx answer, for readers that are stricter; empty when they are not whole."""
     is_too_large: bool = False
     """A 2xx answer was longer than the limit, or broke off."""
+
+    @property
+    def document(self) -> Any:
+        """The JSON of a 2xx answer, read anew; None when there was none or it is unreadable."""
+        return _json(self.body)
 
 
 class HostReader:
@@ -128,7 +131,7 @@ class HostReader:
             return Reading(answer)
         if not received.is_whole:
             return Reading(answer, is_too_large=True)
-        return Reading(answer, _document(received), received.body)
+        return Reading(answer, received.body)
 
     def _run(self, run_id: str) -> str:
         projected = segment(run_id) if self._major == 1 else to_segment(run_id)
@@ -148,7 +151,8 @@ def with_code(answer: Answer, received: Received | None) -> Answer:
     """Return an answer with the host's error code and wish to wait, if it states them."""
     if received is None:
         return answer
-    document = _document(received) if received.status >= 400 else None
+    is_error = received.is_whole and received.status >= 400
+    document = _json(received.body) if is_error else None
     said = document if isinstance(document, Mapping) else {}
     code = said.get("error")
     is_code = isinstance(code, str) and _CODE.fullmatch(code) is not None
@@ -180,11 +184,9 @@ def segment(text: str) -> str:
     return quoted.replace(".", "%2E") if quoted in {".", ".."} else quoted
 
 
-def _document(received: Received) -> Any:
-    if not received.is_whole:
-        return None
+def _json(body: bytes) -> Any:
     try:
-        return json.loads(received.body)
+        return json.loads(body)
     except (ValueError, RecursionError):
         return None
 

@@ -1,16 +1,20 @@
 """Talks to an OpenWOP host: answers its interrupts and reads what it says about a run.
 
-Takes plain values and returns plain values; what an answer means is for `domain.delivery`. Reading
+What an answer means is for `domain.delivery`. Reading
 is `runs.host_reader`'s; here is what leaves the house. Bodies, keys and tokens are never logged.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
+
 from runs.domain.host_answer import Answer
 from runs.domain.log import LogLine, Origin
 from runs.host_reader import HostReader, Reading, segment, with_code
+from runs.models import Host
 from runs.pinned import Call, Line, send
+from runs.sealing import unseal
 
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 
@@ -42,6 +46,16 @@ class HostClient(HostReader):
     ) -> Answer:
         sent = {**_JSON, **self._version(), **headers, "Idempotency-Key": idempotency_key}
         return with_code(*send(Call("POST", url, sent, body), self._line))
+
+
+def client_of(host: Host) -> HostClient:
+    """Return what speaks to a host. Raises SealBroken when our key for it cannot be opened."""
+    return HostClient(
+        base_url=host.base_url,
+        api_key=unseal(host.sealed_api_key),
+        major=host.protocol_major,
+        allow_private=settings.ALLOW_PRIVATE,
+    )
 
 
 def lines_of(document: object) -> tuple[LogLine, ...] | None:

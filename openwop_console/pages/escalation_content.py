@@ -18,10 +18,9 @@ from django.views.decorators.http import require_GET
 from openwop_console.pages.escalation_evidence import artifacts_of
 from runs.host_reader import Reading, segment
 from runs.models import Role
-from runs.sealing import unseal
 from verification.actions.audit import actor_of, record
 from verification.domain.host_errors import sentence
-from verification.host import HostClient
+from verification.host import client_of
 from verification.models import Escalation
 from verification.situations import role_of
 
@@ -51,7 +50,7 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
     )
     if settings.CONTENT_LINK:
         return HttpResponseRedirect(_link(found, artifact))
-    reading = _client(found).read_artifact(found.run.run_id, artifact)
+    reading = client_of(found.run.host).read_artifact(found.run.run_id, artifact)
     shown = {
         "artifact": artifact,
         "text": _text(reading),
@@ -65,16 +64,6 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _client(found: Escalation) -> HostClient:
-    host = found.run.host
-    return HostClient(
-        base_url=host.base_url,
-        api_key=unseal(host.sealed_api_key),
-        major=host.protocol_major,
-        allow_private=settings.ALLOW_PRIVATE,
-    )
-
-
 def _link(found: Escalation, artifact: str) -> str:
     parts = {"runId": segment(found.run.run_id), "artifactId": segment(artifact)}
     link = str(settings.CONTENT_LINK)
@@ -85,8 +74,9 @@ def _link(found: Escalation, artifact: str) -> str:
 
 def _text(reading: Reading) -> str:
     """Return what the host sent as text: JSON as people read it."""
-    if reading.document is not None:
-        indented: bytes = orjson.dumps(reading.document, option=orjson.OPT_INDENT_2)
+    document = reading.document
+    if document is not None:
+        indented: bytes = orjson.dumps(document, option=orjson.OPT_INDENT_2)
         return indented.decode()[:_LONGEST]
     return reading.body.decode("utf-8", "replace")[:_LONGEST]
 

@@ -44,7 +44,7 @@ from verification.domain.outgoing import signed_headers
 from verification.domain.readback import ReadBack, compare
 from verification.domain.sending_order import Queued, sendable
 from verification.domain.surfaces import token_in
-from verification.host import HostClient, post_webhook
+from verification.host import HostClient, client_of, post_webhook
 from verification.models import Attempt, Delivery, Escalation, HostRest, ReviewWebhook
 
 __all__ = ["attempt", "watch_for_effects"]
@@ -114,12 +114,7 @@ def _take(pk: int, now: datetime) -> _Taken | None:
         node_id=found.node_id,
         body=FrozenBody(bytes(found.content.body), found.sha256),
         idempotency_key=found.idempotency_key,
-        client=HostClient(
-            base_url=found.host.base_url,
-            api_key=unseal(found.host.sealed_api_key),
-            major=found.host.protocol_major,
-            allow_private=settings.ALLOW_PRIVATE,
-        ),
+        client=client_of(found.host),
         door=Door(found.door),
         webhook=ReviewWebhook.objects.filter(host=found.host_id).first(),
     )

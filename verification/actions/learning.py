@@ -9,16 +9,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from runs.sealing import unseal
 from verification.actions.content import keep
 from verification.actions.moves import lock
 from verification.domain.lifecycle import SETTLED, State
 from verification.domain.surfaces import described_in
-from verification.host import HostClient
+from verification.host import client_of
 from verification.models import Escalation
 
 FIRST_PAUSE = timedelta(seconds=15)
@@ -54,12 +52,7 @@ def _read(found: Escalation) -> Mapping[str, Any] | None:
     host, pause = found.run.host, found.interrupt or {}
     if not host.base_url:
         return None
-    client = HostClient(
-        base_url=host.base_url,
-        api_key=unseal(host.sealed_api_key),
-        major=host.protocol_major,
-        allow_private=settings.ALLOW_PRIVATE,
-    )
+    client = client_of(host)
     run_id = found.run.run_id
     documents = [client.list_interrupts(run_id).document, client.read_run(run_id).document]
     return described_in(documents, pause["nodeId"], str(pause.get("interruptId") or ""))

@@ -32,7 +32,8 @@ def view(request: HttpRequest) -> HttpResponse:
         return redirect("queue")
     many = Many(posted["do"])
     rows = _chosen(posted, person)
-    allowed = [row for row in rows if may_move_many(person, row.workspace_id, many)]
+    may = {pk: may_move_many(person, pk, many) for pk in {row.workspace_id for row in rows}}
+    allowed = [row for row in rows if may[row.workspace_id]]
     if not allowed:
         messages.error(request, "Your role does not include that, or nothing was chosen.")
         return redirect("queue")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,20 +14,13 @@ from openwop_console.pages.settings_frame import administered, person_of, tabs
 from runs.models import Host
 from verification.actions.redrive import redrive
 from verification.actions.review_webhooks import remove_webhook, set_webhook
-from verification.domain.delivery import State
+from verification.domain.delivery import GIVEN_UP, State
 from verification.domain.errors import VerificationError
 from verification.models import Delivery, HostRest, ReviewWebhook
 from verification.queries.reviewing import deliveries_seen
 
 _TAB = "settings-deliveries"
-_GIVEN_UP = (State.DEAD.value, State.STOPPED.value, State.UNDELIVERABLE.value)
 _PAGE = 100
-
-
-class WebhookForm(forms.Form):
-    """Where a host is told."""
-
-    url = forms.CharField(max_length=512)
 
 
 @require_GET
@@ -78,7 +70,7 @@ def _page(request: HttpRequest, made: dict[str, str] | None = None) -> HttpRespo
     person = person_of(request)
     state = request.GET.get("state", "")
     rows = deliveries_seen(person)
-    given_up = rows.filter(state__in=_GIVEN_UP)
+    given_up = rows.filter(state__in=GIVEN_UP)
     shown = rows.filter(state=state) if state else rows
     mine = administered(person)
     hosts = Host.objects.filter(workspace__in=mine).order_by("slug")

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from openwop_console.pages.run import address_of
-from verification.domain.delivery import TRANSITIONS, UNSETTLED
+from verification.domain.delivery import GIVEN_UP, UNSETTLED
 from verification.domain.delivery import State as DeliveryState
 from verification.domain.effect import EffectKind
 from verification.domain.lights import Lamp, Light, Lights, Progress, is_late, lights
@@ -50,8 +50,7 @@ def progress_of(found: Escalation, delivery: Delivery, decided_at: datetime) -> 
 
 def can_redrive(delivery: Delivery) -> bool:
     """Say whether a delivery was given up, so that a person may send it again."""
-    state = DeliveryState(delivery.state)
-    return state not in UNSETTLED and DeliveryState.WAITING in TRANSITIONS[state]
+    return DeliveryState(delivery.state) in GIVEN_UP
 
 
 def _state_of(delivery: Delivery, progress: Progress, now: datetime) -> str:

@@ -25,10 +25,12 @@ from openwop_console.pages.delivery_strip import delivery_of, progress_of
 from openwop_console.pages.escalation_evidence import evidence_of
 from openwop_console.pages.queue import row
 from openwop_console.pages.run import address_of
+from openwop_console.pages.settings_frame import person_of
 from runs.models import Viewer
 from verification import situations
 from verification.actions import comments, escalations
 from verification.actions.redrive import redrive
+from verification.domain.delivery import GIVEN_UP
 from verification.domain.errors import VerificationError
 from verification.domain.interrupt_request import InterruptRequest
 from verification.domain.lifecycle import State
@@ -51,7 +53,7 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def act(request: HttpRequest, pk: int, move: str) -> HttpResponse:
     """Make a move; a refusal says why, and what was typed stays."""
-    found, person = _visible(request, pk), _person(request)
+    found, person = _visible(request, pk), person_of(request)
     moves = {
         "claim": escalations.claim,
         "extend": escalations.extend,
@@ -82,7 +84,7 @@ def beat(request: HttpRequest, pk: int) -> HttpResponse:
     """Renew the claim of an open page, and draw it again; what was lost is drawn as it is."""
     found = _visible(request, pk)
     with suppress(VerificationError):  # the claim is drawn as it stands now: that says it
-        escalations.extend(escalation=found.pk, by=_person(request))
+        escalations.extend(escalation=found.pk, by=person_of(request))
     shown = content(_visible(request, pk), request.user)
     return render(request, "verification/escalation.html#claim", shown)
 
@@ -91,7 +93,7 @@ def beat(request: HttpRequest, pk: int) -> HttpResponse:
 def draft(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep what a person has typed so far, whoever holds the claim."""
     found = _visible(request, pk)
-    comments.save_draft(escalation=found, by=_person(request), fields=drafted(request.POST))
+    comments.save_draft(escalation=found, by=person_of(request), fields=drafted(request.POST))
     return HttpResponse(status=204)
 
 
@@ -105,7 +107,7 @@ def find(viewer: Viewer, pk: int) -> Escalation | None:
 
 
 def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
-    """Gather what the page shows."""
+    """Gather what the page shows and what may change while it is open."""
     interrupt = situations.interrupt_of(found)
     resolution = Resolution.objects.filter(escalation=found).select_related("by").first()
     is_waiting = found.state in (State.OPEN, State.CLAIMED)
@@ -113,12 +115,10 @@ def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
     typed = comments.draft_of(found, viewer) if isinstance(viewer, User) else {}
     return {
         "escalation": _asked(found, viewer, interrupt),
-        "evidence": evidence_of(found),
         "actions": [drawn_action(choice, number) for number, choice in enumerate(offered, 1)],
         "fields": with_drafts(drawn_fields(offered), typed),
         "reason_templates": REASONS,
         "reviews": reviews_shown(found, viewer),
-        "comments": _comments(found),
         "turns": _turns(found),
         "resolution": resolution and _resolution(found, resolution, viewer),
         "delivery": resolution and delivery_of(found, resolution),
@@ -157,6 +157,7 @@ def _page(
     request: HttpRequest, found: Escalation, refused: VerificationError | None = None
 ) -> HttpResponse:
     shown = content(found, request.user)
+    shown |= {"evidence": evidence_of(found), "comments": _comments(found)}
     if refused is not None:
         typed = drafted(request.POST)
         shown["drafts"], shown["chosen"] = typed, typed.get("action", "")
@@ -171,7 +172,7 @@ def _page(
 def _resolve(request: HttpRequest, found: Escalation) -> HttpResponse:
     decision = decision_in(request.POST, found)
     seen = seen_in(request.POST.get("seen", ""))
-    person = _person(request)
+    person = person_of(request)
     said = escalations.resolve(escalation=found.pk, by=person, decision=decision, seen=seen)
     if isinstance(said, Resolution):
         messages.success(request, "Decided. What becomes of it shows below.")
@@ -186,10 +187,8 @@ def _resolve(request: HttpRequest, found: Escalation) -> HttpResponse:
 
 
 def _redrive(request: HttpRequest, found: Escalation) -> None:
-    for delivery in Delivery.objects.filter(
-        escalation=found, state__in=("dead", "stopped", "undeliverable")
-    ):
-        redrive(delivery=delivery.pk, by=_person(request))
+    for delivery in found.deliveries.filter(state__in=GIVEN_UP):
+        redrive(delivery=delivery.pk, by=person_of(request))
 
 
 def _asked(found: Escalation, viewer: Viewer, interrupt: InterruptRequest | None) -> dict[str, Any]:
@@ -285,9 +284,3 @@ def _visible(request: HttpRequest, pk: int) -> Escalation:
     if found is None:
         raise Http404
     return found
-
-
-def _person(request: HttpRequest) -> User:
-    user = request.user
-    assert isinstance(user, User)  # noqa: S101  (pages are for signed-in people: the middleware)
-    return user

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from openwop_console.pages.run import address_of
 from runs.models import Viewer
 from verification.models import Job
-from verification.queries.jobs import PAGE, account_of, phase_of
+from verification.queries.jobs import PAGE, dissent_in, phase_of, tokens_of
 
 _TABS = {"": "All", "running": "Unfinished", "done": "Ended", "broken": "Broken"}
 
@@ -33,9 +33,10 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
         jobs = jobs.filter(pk__lt=int(before))
     found = list(jobs.order_by("-pk")[: PAGE + 1])
     rows = found[:PAGE]
+    tokens, dissent = tokens_of(rows), dissent_in(rows)
     address = reverse("jobs")
     return {
-        "rows": [row(job) for job in rows],
+        "rows": [row(job, tokens.get(job.pk, 0), dissent.get(job.pk, 0)) for job in rows],
         "tabs": [
             {"label": label, "url": f"{address}?tab={name}" if name else address,
              "active": name == tab, "count": None}
@@ -57,9 +58,8 @@ def _of_tab(jobs: Any, tab: str) -> Any:
     return jobs.filter(state=tab) if tab else jobs
 
 
-def row(job: Job) -> dict[str, Any]:
+def row(job: Job, tokens: int, dissent: int) -> dict[str, Any]:
     """Return one line of the list."""
-    account = account_of(job)
     return {
         "uid": job.uid,
         "url": reverse("job", args=[job.uid]),
@@ -73,7 +73,7 @@ def row(job: Job) -> dict[str, Any]:
         "quorum": job.shape["quorum"],
         "rounds": job.rounds,
         "max_rounds": job.shape["maxRounds"],
-        "dissent": job.votes.filter(accepted=False).count(),
-        "tokens": account.used,
+        "dissent": dissent,
+        "tokens": tokens,
         "created_at": job.created_at,
     }

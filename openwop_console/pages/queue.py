@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from openwop_console.pages.run import address_of
+from openwop_console.pages.settings_frame import person_of
 from runs.models import Viewer, workspaces_of
 from runs.templatetags.badges import badge_of
 from verification.actions import escalations
@@ -26,10 +27,7 @@ from verification.queries.queue import (
     held,
     next_for,
     queue,
-    waiting_for,
 )
-
-__all__ = ["claim_next", "content", "view", "waiting_for"]
 
 _LABELS = {"unclaimed": "Unclaimed", "mine": "Mine", "open": "All open", "done": "Done"}
 
@@ -47,7 +45,7 @@ def claim_next(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     while (found := next_for(request.user, now)) is not None:
         try:
-            escalations.claim(escalation=found.pk, by=_person(request))
+            escalations.claim(escalation=found.pk, by=person_of(request))
         except AlreadyClaimed:
             continue
         except NotAllowed as refused:
@@ -80,7 +78,6 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
         "query": urlencode(_kept(query)),
         "many": _many(viewer) if found.rows and found.tab != "done" else [],
         "done": done_by(viewer, now),
-        "open_count": found.counts["open"],
         "claim_next_url": reverse("claim-next") if found.counts["unclaimed"] else "",
     }
 
@@ -169,9 +166,3 @@ def _empty(found: Queue, viewer: Viewer, query: Mapping[str, str]) -> dict[str, 
         "holders": ", ".join(sorted({name for name, _ in holders})),
         "frees_at": holders[0][1] if holders else None,
     }
-
-
-def _person(request: HttpRequest) -> User:
-    user = request.user
-    assert isinstance(user, User)  # noqa: S101  (pages are for signed-in people: the middleware)
-    return user

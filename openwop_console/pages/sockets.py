@@ -30,6 +30,7 @@ from runs.live import run_group, workspace_group
 from runs.models import Run, Viewer, workspaces_of
 from runs.queries.timeline import Cursor
 from verification.queries.bell import bell_of
+from verification.queries.queue import waiting_for
 
 NOT_FOUND = 4404
 NOT_SIGNED_IN = 4403
@@ -107,7 +108,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
 def badge(user: Viewer) -> str:
     """Return the queue's count, as every page shows it."""
-    context = {"id": "queue-badge", "count": queue.waiting_for(user), "oob": True}
+    context = {"id": "queue-badge", "count": waiting_for(user), "oob": True}
     bell = {"bell": bell_of(user, timezone.now()), "oob": True}
     return (
         render_to_string("components/count.html", context)

@@ -11,7 +11,7 @@ from runs.actions.runs import locked, note
 from verification import bells
 from verification.actions.audit import actor_of, record
 from verification.domain import lifecycle
-from verification.domain.delivery import TRANSITIONS, State
+from verification.domain.delivery import GIVEN_UP, State
 from verification.domain.errors import VerificationError
 from verification.domain.lifecycle import Move
 from verification.models import Delivery
@@ -39,7 +39,7 @@ def redrive(*, delivery: int, by: User, now: datetime | None = None) -> Delivery
     found = Delivery.objects.select_for_update().get(pk=delivery)
     lifecycle.check_role(person_of(by, run.workspace_id), Move.RESOLVE)
     state = State(found.state)
-    if state is State.SENDING or State.WAITING not in TRANSITIONS[state]:
+    if state not in GIVEN_UP:
         raise NotRedrivable(found.state)
     found.state, found.next_attempt_at, found.started_at = State.WAITING, now, now
     found.words, found.lease_until = "", None

@@ -51,6 +51,10 @@ TRANSITIONS: Mapping[State, frozenset[State]] = MappingProxyType(
 """What can follow what; the arrows back to waiting are a person's redrive."""
 
 UNSETTLED = frozenset({State.WAITING, State.SENDING})
+GIVEN_UP = frozenset(
+    state for state in State if state not in UNSETTLED and State.WAITING in TRANSITIONS[state]
+)
+"""States out of which only a person brings a decision on its way again."""
 ARRIVED = frozenset({State.DELIVERED, State.ACCEPTED})
 """The only states in which a decision may be called delivered."""
 

@@ -1,10 +1,12 @@
 """Reads jobs for the API and the pages: lists, one job, what it has spent."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+
+from django.db.models import Count, F, Sum
 
 from runs.models import Viewer
 from verification.domain.consensus.result import Result
@@ -13,7 +15,7 @@ from verification.domain.errors import VerificationError
 from verification.domain.jobs.request import RULE
 from verification.domain.jobs.states import JobState, StepState
 from verification.job_ledger import load
-from verification.models import Job, JobStep
+from verification.models import Job, JobStep, JudgeVote
 
 PAGE = 50
 
@@ -32,11 +34,6 @@ class Account:
     cost_usd: Decimal
     unpriced: int
     """Replies for which no price is known."""
-
-    @property
-    def is_priced(self) -> bool:
-        """True when the sum of money covers every reply."""
-        return not self.unpriced
 
 
 def jobs_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
@@ -122,6 +119,19 @@ def _spending(account: Account) -> dict[str, Any]:
         "costUsd": str(account.cost_usd),
         "unpricedReplies": account.unpriced,
     }
+
+
+def tokens_of(jobs: Collection[Job]) -> dict[int, int]:
+    """Return the tokens that models reported, by job; a job without any is not in it."""
+    used = Sum(F("input_tokens") + F("output_tokens"))
+    rows = JobStep.objects.filter(job__in=jobs).order_by().values_list("job")
+    return dict(rows.annotate(used=used))
+
+
+def dissent_in(jobs: Collection[Job]) -> dict[int, int]:
+    """Return how many votes were against, by job; a job without any is not in it."""
+    rows = JudgeVote.objects.filter(job__in=jobs, accepted=False).order_by().values_list("job")
+    return dict(rows.annotate(votes=Count("pk")))
 
 
 def account_of(job: Job) -> Account:

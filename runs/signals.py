@@ -27,5 +27,3 @@ class Appended:
     lines: "Sequence[LogLine]"
     """The new lines, in position order: the host's and the markers of what was turned away."""
     gaps_changed: bool
-    signals: "Sequence[LogLine] | None" = None
-    """All signal lines held, old and new, when the fold had to read them; else None."""

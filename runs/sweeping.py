@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Q
 from django.utils import timezone
 
 from runs import bells
-from runs.models import PulledHost, PulledRun, ReceivedDelivery
+from runs.actions.leases import at_work, free
+from runs.models import PulledRun, ReceivedDelivery
 
 AT_ONCE = 1000
 """Rows of a kind that one sweep makes due or removes."""
@@ -68,12 +68,10 @@ def make_due(now: datetime) -> None:
 
 def is_anything_due(now: datetime) -> bool:
     """Say whether a round of pulls would find something to do."""
-    free = Q(next_at__lte=now) & (Q(lease_until=None) | Q(lease_until__lte=now))
-    at_work = Q(rests_until=None) | Q(rests_until__lte=now)
-    hosts = PulledHost.objects.filter(at_work).exclude(host__base_url="")
+    hosts = at_work(now)
     return (
-        hosts.filter(free).exists()
-        or PulledRun.objects.filter(free, host__in=hosts.values("host")).exists()
+        hosts.filter(free(now)).exists()
+        or PulledRun.objects.filter(free(now), host__in=hosts.values("host")).exists()
     )
 
 

@@ -120,11 +120,6 @@ class Projection:
         """Say whether the run is over."""
         return self.status in TERMINAL
 
-    @property
-    def open_interrupts(self) -> tuple[Interrupt, ...]:
-        """Return what the host waits for now."""
-        return tuple(each for each in self.interrupts if each.is_open)
-
 
 def project(lines: Sequence[LogLine]) -> Projection:
     """Fold a run's log.

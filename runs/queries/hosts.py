@@ -24,11 +24,6 @@ class HostRow:
     pulled: PulledHost | None
     """How reading from it goes; None: it has not been read."""
 
-    @property
-    def is_silent(self) -> bool:
-        """Say whether nothing has ever come of it."""
-        return self.runs == 0 and self.refused == 0
-
 
 @dataclass(frozen=True, slots=True)
 class Refused:

@@ -18,9 +18,8 @@ from openwop_console.bodies import (
     headers_by_name,
     send_answer,
 )
-from runs.domain.answers import message_of
 from runs.door import too_large
-from runs.refusal import Refusal
+from runs.refusal import Refusal, refused_because
 
 
 class BodyLimit:
@@ -67,9 +66,7 @@ class _Guard:
             async with asyncio.timeout_at(self._until):
                 message = await self._receive()
         except TimeoutError:
-            reason = "body_too_slow"
-            details = {"reason": reason}
-            self.refusal = Refusal(408, "validation_error", message_of(reason), details)
+            self.refusal = refused_because("body_too_slow", 408, "validation_error")
             return {"type": "http.disconnect"}
         if message["type"] == "http.request":
             self._is_whole = not message.get("more_body", False)

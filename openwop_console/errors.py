@@ -23,9 +23,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from runs.auth import KeyRefused
-from runs.domain.answers import message_of
 from runs.door import NoKey, too_large
-from runs.refusal import Refusal
+from runs.refusal import Refusal, refused_because
 
 JSON = "application/json"
 PROBLEM = "application/problem+json"
@@ -96,9 +95,9 @@ def refusal_of(error: Exception) -> Refusal | None:
         case Refusal():
             return error
         case OperationalError() | InterfaceError():
-            return _refused(503, "service_unavailable", "database_away", DATABASE_RETRY_S)
+            return refused_because("database_away", 503, "service_unavailable", DATABASE_RETRY_S)
         case SuspiciousOperation() if not isinstance(error, RequestDataTooBig):
-            return _refused(400, "validation_error", "bad_host")
+            return refused_because("bad_host", 400, "validation_error")
         case RequestDataTooBig():
             return too_large()
     for kind in type(error).__mro__:
@@ -106,10 +105,6 @@ def refusal_of(error: Exception) -> Refusal | None:
             status, code, message = _KNOWN[kind]
             return Refusal(status, code, message, _details(error), _wait(error))
     return None
-
-
-def _refused(status: int, code: str, reason: str, retry_after_s: int | None = None) -> Refusal:
-    return Refusal(status, code, message_of(reason), {"reason": reason}, retry_after_s)
 
 
 def _details(error: Exception) -> dict[str, Any]:

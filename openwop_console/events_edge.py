@@ -35,9 +35,8 @@ from openwop_console.database_threads import DatabaseThreads
 from openwop_console.errors import JSON, internal_error, refusal_of
 from openwop_console.lanes import LaneFull, Lanes, NoTurn
 from runs import door
-from runs.domain.answers import message_of
 from runs.models import HostKey
-from runs.refusal import Refusal
+from runs.refusal import Refusal, refused_because
 
 logger = logging.getLogger(__name__)
 
@@ -184,17 +183,13 @@ def _check_host(headers: Mapping[bytes, bytes]) -> None:
 def _refusal_of(error: Exception) -> Refusal:
     match error:
         case BodyTooSlow():
-            return _refused(408, "validation_error", "body_too_slow")
+            return refused_because("body_too_slow", 408, "validation_error")
         case LaneFull():
-            return _refused(429, "rate_limited", "too_many_at_once", 1)
+            return refused_because("too_many_at_once", 429, "rate_limited", 1)
         case NoTurn():
-            return _refused(503, "service_unavailable", "overloaded", 2)
+            return refused_because("overloaded", 503, "service_unavailable", 2)
     refusal = refusal_of(error)
     if refusal is None:
         logger.error("taking events failed", exc_info=error)
         return internal_error()
     return refusal
-
-
-def _refused(status: int, code: str, reason: str, retry_after_s: int | None = None) -> Refusal:
-    return Refusal(status, code, message_of(reason), {"reason": reason}, retry_after_s)

@@ -9,7 +9,7 @@ from openwop_console.bodies import Answer, App, Receive, Scope, Send, Upload, se
 from openwop_console.error_pages import shaped
 from runs.domain.answers import message_of
 from runs.limits import FLOW
-from runs.refusal import Refusal
+from runs.refusal import Refusal, refused_because
 
 
 class Front:
@@ -38,6 +38,5 @@ def _fault_in(scope: Scope) -> Refusal | None:
         details = {"reason": reason, "limit": most, "setting": FLOW["header_bytes"][1]}
         return Refusal(431, "validation_error", message_of(reason), details)
     if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-        reason = "bad_address"
-        return Refusal(400, "validation_error", message_of(reason), {"reason": reason})
+        return refused_because("bad_address", 400, "validation_error")
     return None

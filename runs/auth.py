@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import re
 from datetime import timedelta
+from typing import Any, Protocol, TypeVar
 
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
@@ -73,22 +74,54 @@ def key_named(sent: str) -> HostKey:
     """Return the key in force that this text is.
 
     Raises:
+        KeyRefused: as `in_force` does.
+    """
+    key_id, secret = parts_of(sent.strip(" "), _KEY)
+    key = _held(key_id)
+    return in_force(key, secret, is_revoked=key is not None and key.revoked_at is not None)
+
+
+def parts_of(sent: str, form: re.Pattern[str]) -> tuple[str, str]:
+    """Return the readable and the secret part of a key; what has not its form names nobody's."""
+    parts = form.fullmatch(sent)
+    return (parts[1], parts[2]) if parts else ("0" * 12, "")
+
+
+class _Bearer(Protocol):
+    """A row that says who may come in: a host's key, or a person's token."""
+
+    pk: Any
+    digest: Any
+    expires_at: Any
+    last_used_at: Any
+
+
+_Row = TypeVar("_Row", bound=_Bearer)
+
+
+def in_force(found: _Row | None, secret: str, *, is_revoked: bool) -> _Row:
+    """Return what was found if the secret is its own and it is good now, and note its use.
+
+    Args:
+        found: by the readable part; None takes as long as a wrong secret.
+        secret: the other part, as sent.
+        is_revoked: somebody took it back.
+
+    Raises:
         KeyRefused: with reason `key_unknown`, `key_revoked` or `key_expired`.
     """
-    parts = _KEY.fullmatch(sent.strip(" "))
-    key_id, secret = parts.groups() if parts else ("0" * 12, "")
-    key = _held(key_id)
     digest = hashlib.sha256(secret.encode()).hexdigest()
-    if not hmac.compare_digest(digest, key.digest if key else "0" * 64) or key is None:
+    if not hmac.compare_digest(digest, found.digest if found else "0" * 64) or found is None:
         raise KeyRefused("key_unknown")
     now = timezone.now()
-    if key.revoked_at is not None:
+    if is_revoked:
         raise KeyRefused("key_revoked")
-    if key.expires_at is not None and key.expires_at <= now:
+    if found.expires_at is not None and found.expires_at <= now:
         raise KeyRefused("key_expired")
-    if key.last_used_at is None or now - key.last_used_at > _USE_IS_NOTED_EVERY:
-        HostKey.objects.filter(pk=key.pk).update(last_used_at=now)
-    return key
+    if found.last_used_at is None or now - found.last_used_at > _USE_IS_NOTED_EVERY:
+        rows: Any = type(found)
+        rows.objects.filter(pk=found.pk).update(last_used_at=now)
+    return found
 
 
 def _held(key_id: str) -> HostKey | None:

@@ -18,7 +18,7 @@ from runs.domain.refusals import BodyRefused
 from runs.flow import Sender, flow
 from runs.limits import LIMIT_BEHIND, limits
 from runs.models import HostKey
-from runs.refusal import Refusal
+from runs.refusal import Refusal, refused_because
 
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._~-]{22,128}")
 """Source: OpenWOP v2 idempotency.md. Events need none, but a wrong one is a fault of the sender."""
@@ -51,16 +51,16 @@ def admit(headers: Headers) -> HostKey:
         form_of(headers.content_type)
     except BodyRefused as refused:
         _count_for_owner(headers, refused.reason)
-        raise _refusal(415, refused.error, refused.reason) from None
+        raise refused_because(refused.reason, 415, refused.error) from None
     key = key_in(headers.authorization)
     if key is None:
         raise NoKey
     if "events:write" not in key.scopes:
-        raise _refusal(403, "forbidden", "scope")
+        raise refused_because("scope", 403, "forbidden")
     flow().enter(sender_of(key))
     sent = headers.idempotency_key
     if sent is not None and not _IDEMPOTENCY_KEY.fullmatch(sent):
-        raise _refusal(400, "idempotency_key_invalid", "idempotency_key")
+        raise refused_because("idempotency_key", 400, "idempotency_key_invalid")
     return key
 
 
@@ -113,10 +113,6 @@ def too_large() -> Refusal:
         "setting": LIMIT_BEHIND["body_too_large"][1],
     }
     return Refusal(413, "payload_too_large", message_of("body_too_large"), details)
-
-
-def _refusal(status: int, error: str, reason: str) -> Refusal:
-    return Refusal(status, error, message_of(reason), {"reason": reason})
 
 
 def _count_for_owner(headers: Headers, reason: str) -> None:

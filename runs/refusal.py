@@ -6,6 +6,8 @@ It carries the reason and a pointer, never the offending value.
 from collections.abc import Mapping
 from typing import Any
 
+from runs.domain.answers import message_of
+
 
 class Refusal(Exception):
     """A request that is not carried out. Raised by edges, translated once.
@@ -36,3 +38,10 @@ class Refusal(Exception):
     def body(self) -> dict[str, Any]:
         """Return the envelope as it travels."""
         return {"error": self.error, "message": self.message, "details": self.details}
+
+
+def refused_because(
+    reason: str, status: int, error: str, retry_after_s: int | None = None
+) -> Refusal:
+    """Return the refusal of a request for one of the reasons that have a sentence of their own."""
+    return Refusal(status, error, message_of(reason), {"reason": reason}, retry_after_s)

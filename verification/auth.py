@@ -4,23 +4,18 @@ A token is looked up by its readable part and compared by hash in constant time;
 A session counts only together with its CSRF token: a page elsewhere cannot speak for anybody.
 """
 
-import hashlib
-import hmac
 import re
-from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 
-from runs.auth import KeyRefused
+from runs.auth import in_force, parts_of
 from runs.refusal import Refusal
 from verification.models import PersonalToken
 
 _TOKEN = re.compile(r"owp_([0-9a-f]{12})_([A-Za-z0-9-]{43})")
-_USE_IS_NOTED_EVERY = timedelta(minutes=1)
 
 
 class PersonalTokenAuthentication(BaseAuthentication):
@@ -53,22 +48,8 @@ class PersonAuthentication(SessionAuthentication):
 
 
 def token_named(sent: str) -> PersonalToken:
-    """Return the token in force that this text is.
-
-    Raises:
-        KeyRefused: with reason `key_unknown`, `key_revoked` or `key_expired`.
-    """
-    parts = _TOKEN.fullmatch(sent)
-    token_id, secret = parts.groups() if parts else ("0" * 12, "")
+    """Return the token in force that this text is. Raises KeyRefused, as `in_force` does."""
+    token_id, secret = parts_of(sent, _TOKEN)
     token = PersonalToken.objects.select_related("user").filter(token_id=token_id).first()
-    digest = hashlib.sha256(secret.encode()).hexdigest()
-    if not hmac.compare_digest(digest, token.digest if token else "0" * 64) or token is None:
-        raise KeyRefused("key_unknown")
-    now = timezone.now()
-    if token.revoked_at is not None or not token.user.is_active:
-        raise KeyRefused("key_revoked")
-    if token.expires_at is not None and token.expires_at <= now:
-        raise KeyRefused("key_expired")
-    if token.last_used_at is None or now - token.last_used_at > _USE_IS_NOTED_EVERY:
-        PersonalToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    return token
+    is_revoked = token is not None and (token.revoked_at is not None or not token.user.is_active)
+    return in_force(token, secret, is_revoked=is_revoked)

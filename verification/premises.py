@@ -5,7 +5,7 @@ advertised and what people had claimed and decided by then.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import QuerySet
@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from runs.domain import gaps as gap_rules
 from runs.domain.log import LogLine, Origin
 from runs.lines import signal_lines
-from runs.models import CapabilitySnapshot, Event, Gap, Run
+from runs.models import Event, Gap, Run
 from verification.domain import past_claims
 from verification.domain.capabilities import CapabilitySpan
 from verification.domain.conclude import Conclusions, conclude
@@ -92,7 +92,7 @@ def premises_at(run: Run, position: int) -> Premises:
     return Premises(
         lines=[line for line in signals_of(run) if line.position <= position],
         gaps=_gaps_at(run, position),
-        capabilities=_capabilities(run.host_id, moment.recorded_at if moment else None),
+        capabilities=_capabilities_at(run.host_id, moment.recorded_at if moment else None),
         decisions=_decisions(resolutions),
         claimed=_names(Escalation.objects.filter(run=run, pk__in=reviews.claimed)),
     )
@@ -117,20 +117,16 @@ def _gaps_at(run: Run, position: int) -> Ranges:
     return span.missing(starts_at_one=starts)
 
 
-def _capabilities(host: int, until: datetime | None = None) -> list[CapabilitySpan]:
+def _capabilities_at(host: int, moment: datetime | None) -> Sequence[CapabilitySpan]:
     """Return what a host advertised, as far as it was known by a moment."""
-    snapshots = CapabilitySnapshot.objects.filter(host=host).order_by("valid_from")
-    if until is not None:
-        snapshots = snapshots.filter(valid_from__lte=until)
+    spans = capabilities_of(host)
+    if moment is None:
+        return spans
     return [
-        CapabilitySpan(each.document, each.valid_from, _end(each, until), reference=str(each.pk))
-        for each in snapshots
+        replace(span, valid_to=None) if span.valid_to and span.valid_to > moment else span
+        for span in spans
+        if span.valid_from <= moment
     ]
-
-
-def _end(snapshot: CapabilitySnapshot, until: datetime | None) -> datetime | None:
-    end = snapshot.valid_to
-    return None if end is not None and until is not None and end > until else end
 
 
 def _decisions(rows: "QuerySet[Resolution]") -> list[PastDecision]:

@@ -6,6 +6,7 @@ finding that no longer holds is withdrawn, an escalation that nobody needs is cl
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from django.db import transaction
@@ -98,14 +99,15 @@ def _concluded(
     run: Run, kept: Kept, lines: Sequence[LogLine] | None, now: datetime
 ) -> tuple[Premises, Conclusions]:
     """Conclude, without the background of the log where it cannot matter."""
-    if lines is None and not kept.doubts:
-        few = signals_of(run, background=False)
-        known = premises(run, now, lines=few, is_reviewed=kept.escalations)
-        conclusions = known.conclusions()
-        if not needs_background(conclusions):
-            return known, conclusions
+    may_do_with_few = lines is None and not kept.doubts
+    if may_do_with_few:
+        lines = signals_of(run, background=False)
     known = premises(run, now, lines=lines, is_reviewed=kept.escalations)
-    return known, known.conclusions()
+    conclusions = known.conclusions()
+    if may_do_with_few and needs_background(conclusions):
+        known = replace(known, lines=signals_of(run))
+        conclusions = known.conclusions()
+    return known, conclusions
 
 
 @transaction.atomic

@@ -55,7 +55,8 @@ def can_redrive(delivery: Delivery) -> bool:
 
 def _state_of(delivery: Delivery, progress: Progress, now: datetime) -> str:
     """Return the badge word of where a delivery stands."""
-    if progress.effect is not None and progress.effect is not EffectKind.OVERTAKEN:
+    is_taken = delivery.state == DeliveryState.ACCEPTED
+    if is_taken and progress.effect not in (None, EffectKind.OVERTAKEN):
         return "took_effect"
     if is_late(progress, now):
         return "no_effect"

@@ -3,11 +3,13 @@
 import base64
 import json
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.test import TestCase
 from django.utils import timezone
 
+from openwop_console.pages.delivery_strip import progress_of
 from runs.actions.hosts import connect_host
 from runs.models import Event, PulledRun
 from tests.factories import add_host_named, person, send
@@ -151,6 +153,38 @@ def test_an_answer_by_somebody_else_is_never_shown_as_delivered(remote, delivery
     try_again(delivery)
     assert delivery.state == "superseded"
     assert (delivery.delivered_at, delivery.accepted_at) == (None, None)
+
+
+def test_what_somebody_elses_answer_did_is_no_effect_of_ours(remote, delivery):
+    path = f"/v1/runs/{delivery.run.run_id}/interrupts/{delivery.node_id}"
+    remote.call("POST", path, json={"resumeValue": {"action": "reject"}})
+    bring(remote, delivery.host, delivery.run.run_id, until="interrupt.resolved")
+    try_again(delivery)
+
+    assert delivery.state == "superseded"
+    assert delivery.effect_position is None
+    assert not Event.objects.filter(type="console.delivery.took_effect").exists()
+    shown = progress_of(delivery.escalation, delivery, delivery.created_at)
+    assert shown["state"] == "superseded"
+
+
+def test_an_effect_that_shows_before_the_answer_is_told_after_it(remote, delivery):
+    run_id, first = delivery.run.run_id, deliveries._call
+
+    def called(taken, now):
+        answer = first(taken, now)
+        bring(remote, delivery.host, run_id, until="run.completed")
+        return answer
+
+    with patch.object(deliveries, "_call", called):
+        try_again(delivery)
+
+    told = Event.objects.filter(run=delivery.run, type__startswith="console.delivery.")
+    assert [each.type.rpartition(".")[2] for each in told.order_by("position")] == [
+        "accepted",
+        "took_effect",
+    ]
+    assert delivery.accepted_at <= delivery.effect_at
 
 
 def test_a_redirect_is_not_followed(remote, delivery):

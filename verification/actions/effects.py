@@ -12,7 +12,7 @@ from runs.actions.runs import locked, note
 from runs.lines import lines_after
 from runs.models import Run
 from verification.actions import notifying
-from verification.domain.delivery import Door
+from verification.domain.delivery import Door, State
 from verification.domain.effect import Effect, EffectKind, Suspension, effects, proof
 from verification.domain.lights import EFFECT_PATIENCE
 from verification.domain.notifying import Note
@@ -20,11 +20,15 @@ from verification.models import Delivery, Escalation
 
 
 def watch_for_effects(*, run: Run, now: datetime) -> None:
-    """Note for each decision on a locked run what the host's own log shows of it."""
+    """Note for each decision on a locked run what the host's own log shows of it.
+
+    Hosts tell of an effect before they answer; until they have, nobody knows whose effect it is.
+    """
     waiting = Delivery.objects.filter(run=run, effect_position=None, door=Door.INTERRUPT)
     for found in waiting.select_related("escalation"):
         effect = _effect_of(found, run)
-        if effect is not None and (found.attempts or effect.kind is EffectKind.OVERTAKEN):
+        is_ours = found.state == State.ACCEPTED
+        if effect is not None and (is_ours or effect.kind is EffectKind.OVERTAKEN):
             _note_effect(found, run, effect, now)
 
 

@@ -6,7 +6,7 @@ Nothing is decided here and nothing is written; whoever calls it for a decision 
 import hashlib
 import uuid
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
@@ -21,6 +21,7 @@ from verification.domain.freshness import View
 from verification.domain.interests import matching, people_named
 from verification.domain.interrupt_request import InterruptKind, InterruptRequest, read_interrupt
 from verification.domain.lifecycle import Person, Situation, State
+from verification.domain.timing import due_at
 from verification.models import Escalation, Gate, Queue, Verdict
 
 
@@ -35,6 +36,13 @@ def rules_of(queue: Queue | None) -> lifecycle.Rules:
         else frozenset(),
         bars_conflicts=queue.bars_conflicts if queue else True,
     )
+
+
+def due_at_of(escalation: Escalation, since: datetime, asks: InterruptRequest | None) -> datetime:
+    """Return when somebody should have decided: the queue's time, or the host's if it is sooner."""
+    queue = escalation.queue
+    due_after = timedelta(seconds=(queue and queue.due_s) or settings.REVIEW_DUE_S)
+    return due_at(since, due_after, asks.timeout_ms if asks else None)
 
 
 def person_of(user: User, workspace: int, queue: Queue | None = None) -> Person:

@@ -263,6 +263,25 @@ class TestTime:
         assert b'"action":"reject"' in body
         assert b'"decidedBy":"system:timeout"' in body
 
+    def test_the_hosts_own_time_counts_where_it_is_shorter(self, host, queue, lead):
+        changed(queue, on_timeout="escalate")
+        send(host, event(0, "run.started"), pause(1, timeoutMs=60_000))
+        found = Escalation.objects.get()
+
+        assert found.due_at == found.opened_at + timedelta(seconds=60)
+        timeouts.pass_due(found.due_at)
+        assert Notification.objects.filter(kind="handed_to_lead", user=lead).exists()
+
+    def test_a_pause_that_joins_later_brings_its_own_time(self, host, failed):
+        before = failed.due_at
+        suspended = pause(3, timeoutMs=60_000, target="r-1-e1")
+        send(host, suspended)
+
+        rows = list(Escalation.objects.waiting())
+        joined = next(each for each in rows if each.interrupt)
+        assert joined.due_at < before
+        assert joined.due_at <= timezone.now() + timedelta(seconds=60)
+
     def test_what_expired_stays_shut_and_is_not_asked_again(self, host, failed, queue):
         changed(queue, on_timeout="fail_closed")
         timeouts.pass_due(self.late(failed))

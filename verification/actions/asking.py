@@ -1,7 +1,7 @@
 """Brings the open escalations of a run in line with what the run wants a person for."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -24,6 +24,7 @@ from verification.domain.routing import Matter, risk_of
 from verification.domain.sampling import is_sampled
 from verification.models import Escalation, Gate, Queue
 from verification.situations import (
+    due_at_of,
     interrupt_of,
     matter_digest,
     matter_of,
@@ -62,7 +63,9 @@ def _open(run: Run, wanted: Wanted, conclusions: Conclusions, now: datetime) -> 
     row.matter = _matter(row, conclusions)
     if _is_closed_for_good(row, wanted):
         return []
-    row.ask_host_at = None if tells_enough(interrupt_of(row)) else now
+    asks = interrupt_of(row)
+    row.due_at = due_at_of(row, now, asks)
+    row.ask_host_at = None if tells_enough(asks) else now
     row.save()
     notifying.tell(escalation=row, note=Note.OPENED, now=now)
     if row.ask_host_at is not None:
@@ -101,8 +104,7 @@ def _row(run: Run, wanted: Wanted, now: datetime) -> Escalation:
 
 def _placed(queue: Queue, now: datetime, row: Escalation) -> Escalation:
     row.queue, row.risk, row.state = queue, risk_of(row.reasons).value, State.OPEN
-    row.opened_at = now
-    row.due_at = now + timedelta(seconds=queue.due_s or settings.REVIEW_DUE_S)
+    row.opened_at, row.due_at = now, due_at_of(row, now, None)
     return row
 
 
@@ -188,10 +190,14 @@ def _join(row: Escalation, wanted: Wanted, conclusions: Conclusions, now: dateti
     if matter != row.matter:
         row.matter = matter
         changed.append("matter")
-    if "interrupt" in changed and not tells_enough(interrupt_of(row)):
-        row.ask_host_at = now
-        changed.append("ask_host_at")
-        bells.ring(bells.LEARN, row.pk)
+    if "interrupt" in changed:
+        asks = interrupt_of(row)
+        row.due_at = min(row.due_at, due_at_of(row, now, asks))
+        changed.append("due_at")
+        if not tells_enough(asks):
+            row.ask_host_at = now
+            changed.append("ask_host_at")
+            bells.ring(bells.LEARN, row.pk)
     if changed:
         row.version += 1
         row.save(update_fields=[*changed, "version"])

@@ -18,6 +18,7 @@ from verification.domain.lifecycle import SETTLED, State
 from verification.domain.surfaces import described_in
 from verification.host import client_of
 from verification.models import Escalation
+from verification.situations import due_at_of, interrupt_of
 
 FIRST_PAUSE = timedelta(seconds=15)
 GIVE_UP_AFTER = timedelta(hours=1)
@@ -43,8 +44,9 @@ def learn(*, escalation: int, now: datetime | None = None) -> bool:
         body = orjson.dumps(said)
         found.asked = keep(workspace=found.workspace_id, kind="interrupt", body=body)
         found.ask_host_at = None
+        found.due_at = min(found.due_at, due_at_of(found, found.opened_at, interrupt_of(found)))
         found.version += 1
-        found.save(update_fields=["asked", "ask_host_at", "version"])
+        found.save(update_fields=["asked", "ask_host_at", "due_at", "version"])
     return True
 
 

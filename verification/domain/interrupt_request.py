@@ -8,6 +8,7 @@ and invents none. Tokens and callback addresses are secrets and are not read.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -57,6 +58,7 @@ class InterruptRequest:
     required_approvals: int = 1
     approvers: tuple[str, ...] = ()
     timeout_ms: int | None = None
+    """How long the host itself waits, if it says so."""
     provider: str = ""
     """Of a credential that somebody should connect on the host."""
     child_run_id: str = ""
@@ -98,7 +100,7 @@ def read_interrupt(*documents: Mapping[str, Any], node_id: str = "") -> Interrup
         decision=_any(layers, "decision", "originalDecision"),
         required_approvals=max(1, approvals or 1),
         approvers=_texts(_first(layers, "approversList", list)),
-        timeout_ms=_first(layers, "timeoutMs", int),
+        timeout_ms=_timeout_ms(layers),
         provider=_text(layers, "provider"),
         child_run_id=_text(layers, "childRunId"),
     )
@@ -167,6 +169,27 @@ def _schema(layers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | bool | N
             if isinstance(schema, Mapping | bool):
                 return schema
     return None
+
+
+def _timeout_ms(layers: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return how long the host waits: as stated, or from its own two clock readings.
+
+    The two are read by the same clock, so that a wrong one does no harm.
+    """
+    for key, factor in (("timeoutMs", 1), ("timeoutSec", 1000)):
+        stated = _first(layers, key, int)
+        if stated is not None:
+            return int(stated) * factor
+    began, ends = _moment(layers, "createdAt"), _moment(layers, "expiresAt")
+    return None if began is None or ends is None else (ends - began) // timedelta(milliseconds=1)
+
+
+def _moment(layers: Sequence[Mapping[str, Any]], key: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(_text(layers, key))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def _any(layers: Sequence[Mapping[str, Any]], *keys: str) -> Any:

@@ -4,7 +4,6 @@ Every time is computed from one passed in, so that a timer is a row that is chec
 fires: a claim, release or resolution since then simply makes it do nothing. No policy approves.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import assert_never
@@ -18,14 +17,6 @@ class OnTimeout(StrEnum):
     KEEP_WAITING = "keep_waiting"
     ESCALATE = "escalate"
     FAIL_CLOSED = "fail_closed"
-
-
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """How long a queue waits, and what it does then."""
-
-    due_after: timedelta = timedelta(hours=24)
-    on_timeout: OnTimeout = OnTimeout.KEEP_WAITING
 
 
 def lease_until(now: datetime, rules: Rules) -> datetime:
@@ -43,16 +34,19 @@ def heartbeat(rules: Rules) -> timedelta:
     return rules.lease / 2
 
 
-def due_at(opened_at: datetime, deadline: Deadline, expires_at: datetime | None) -> datetime:
+def due_at(since: datetime, due_after: timedelta, host_waits_ms: int | None) -> datetime:
     """Return when somebody should have decided.
 
     Args:
-        opened_at: when the escalation opened.
-        deadline: the queue's.
-        expires_at: when the host's own interrupt ends, if it says so; whichever is sooner counts.
+        since: when the Console learnt of it, by its own clock: a host's may be wrong.
+        due_after: how long the queue waits.
+        host_waits_ms: how long the host's own interrupt waits, if it says so; the sooner counts.
+            Nothing and less says nothing.
     """
-    ours = opened_at + deadline.due_after
-    return ours if expires_at is None else max(opened_at, min(ours, expires_at))
+    if host_waits_ms is None or host_waits_ms <= 0:
+        return since + due_after
+    ours_ms = due_after // timedelta(milliseconds=1)
+    return since + timedelta(milliseconds=min(ours_ms, host_waits_ms))
 
 
 def has_lapsed(situation: Situation, now: datetime) -> bool:

@@ -78,6 +78,26 @@ def test_a_pause_is_read_from_the_published_payload():
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "timeout_ms"),
+    [
+        ({"timeoutMs": 60_000, "timeoutSec": 5}, 60_000),
+        ({"config": {"timeoutSec": 30}}, 30_000),
+        (
+            {"createdAt": "2026-11-30T03:00:00.000Z", "expiresAt": "2026-11-30T03:30:00.000Z"},
+            1_800_000,
+        ),
+        ({"expiresAt": "2026-11-30T03:30:00.000Z"}, None),
+        ({"createdAt": "2026-11-30T03:00:00", "expiresAt": "2026-11-30T03:30:00Z"}, None),
+        ({"createdAt": "yesterday", "expiresAt": "2026-11-30T03:30:00Z"}, None),
+        ({"timeoutMs": True}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_the_host_waits_is_read_and_never_from_two_clocks(said, timeout_ms):
+    assert read_interrupt({"kind": "approval", **said}, node_id="n").timeout_ms == timeout_ms
+
+
 def test_the_first_document_that_says_something_wins():
     event = {"kind": "approval", "interruptId": "i1"}
     snapshot = {"kind": "clarification", "nodeId": "n", "data": {"actions": ["accept"]}}

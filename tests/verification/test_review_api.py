@@ -12,11 +12,12 @@ from django.utils import timezone
 
 from runs.actions.people import grant
 from runs.models import Role
-from tests.factories import decided, event, person, send, verified
+from tests.factories import START, decided, event, person, send, verified
 from verification.actions import escalations, timeouts
 from verification.actions.queues import default_queue
 from verification.actions.tokens import create_token, revoke_token
 from verification.models import AuditEntry, Delivery, Escalation, Resolution
+from verification.queries import api
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "decisions" / "requests.jsonl"
 REQUESTS = [json.loads(line) for line in FIXTURE.read_text().splitlines()]
@@ -237,3 +238,21 @@ def test_a_comment_is_kept_in_the_restricted_zone_only(host, ada):
     assert answer.status_code == 200
     assert "CANARY" not in answer.content.decode()
     assert found.comments.get().content.body
+
+
+def test_escalations_are_listed_due_first_page_by_page(host, ada, monkeypatch):
+    monkeypatch.setattr(api, "PAGE", 2)
+    found = [waiting(host, run=f"r-{n}") for n in range(5)]
+    hours = [5, 1, 3, 1, 2]
+    for each, hour in zip(found, hours, strict=True):
+        each.due_at = START + timedelta(hours=hour)
+        each.save()
+    caller, listed, cursor = Caller(ada), [], ""
+    while cursor is not None:
+        query = f"?state=open&cursor={cursor}"
+        page = caller.call(f"/api/v1/escalations{query}", method="GET").json()
+        assert len(page["escalations"]) <= 2
+        listed += [each["runId"] for each in page["escalations"]]
+        cursor = page["next"]
+
+    assert listed == ["r-1", "r-3", "r-4", "r-2", "r-0"]

@@ -1,12 +1,16 @@
 """The API's answers about gates, findings and escalations."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from django.db.models import Q
 
 from runs.models import Gap, Run, Viewer
 from verification.models import Escalation, Finding, Gate, GateReceipt, Verdict
-from verification.models.escalation import OPEN_STATES
+from verification.models.escalation import OPEN_STATES, EscalationQuerySet
 
 PAGE = 100
 
@@ -57,14 +61,30 @@ def escalations_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]
         rows = rows.filter(run__host__slug=host)
     if state := query.get("state"):
         rows = rows.filter(state__in=OPEN_STATES if state == "open" else [state])
-    cursor = query.get("cursor", "")
-    if cursor.isascii() and cursor.isdigit():
-        rows = rows.filter(pk__gt=int(cursor[:18]))
-    found = list(rows.order_by("pk")[: PAGE + 1])
+    rows = due_after(rows, query.get("cursor", ""))
+    found = list(rows.order_by("due_at", "pk")[: PAGE + 1])
     return {
         "escalations": [escalation_document(each) for each in found[:PAGE]],
-        "next": str(found[PAGE - 1].pk) if len(found) > PAGE else None,
+        "next": key_of(found[PAGE - 1]) if len(found) > PAGE else None,
     }
+
+
+def key_of(escalation: Escalation) -> str:
+    """Return the keyset that the page after this escalation starts at, fit for an address."""
+    return f"{(escalation.due_at - _EPOCH) // timedelta(microseconds=1)}-{escalation.pk}"
+
+
+def due_after(rows: EscalationQuerySet, key: str) -> EscalationQuerySet:
+    """Keep what is due after a keyset; an unreadable one keeps all."""
+    found = _KEY.fullmatch(key)
+    if found is None:
+        return rows
+    due = _EPOCH + timedelta(microseconds=int(found[1]))
+    return rows.filter(Q(due_at__gt=due) | Q(due_at=due, pk__gt=int(found[2])))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_KEY = re.compile(r"([0-9]{1,17})-([0-9]{1,18})", re.ASCII)
 
 
 def escalation_document(escalation: Escalation) -> dict[str, Any]:

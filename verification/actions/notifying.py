@@ -20,6 +20,7 @@ from runs.domain.addresses import networks
 from runs.models import Role
 from runs.pinned import Line
 from verification import bells
+from verification.domain.lifecycle import Situation, State
 from verification.domain.notifying import (
     Item,
     Mode,
@@ -33,7 +34,7 @@ from verification.domain.notifying import (
 from verification.domain.reason_words import words_of
 from verification.host import post_webhook
 from verification.models import Delivery, Escalation, Notification, Wish
-from verification.situations import leads_of, role_of, situation_of
+from verification.situations import leads_of, role_of
 
 logger = logging.getLogger(__name__)
 
@@ -128,38 +129,44 @@ def _take(user: int, now: datetime) -> list[Notification]:
     rows = (
         Notification.objects.select_for_update(of=("self",), skip_locked=True)
         .filter(user=user, send_at__lte=now)
-        .select_related("escalation__claimed_by", "escalation__queue", "user")
+        .select_related("escalation", "user")
     )
-    kept = []
-    for row in rows:
-        why = _why_dropped(row, now)
+    taken = list(rows)
+    seen = _seen_by(taken[0].user, taken) if taken else frozenset()
+    wishes = Wish.objects.filter(user=user).exclude(by_mail=False, webhook_url="").exists()
+    for row in taken:
+        why = _why_dropped(row, seen, now) if wishes else "not_wished"
         row.send_at, row.dropped_because = None, why
         row.sent_at = None if why else now
         row.tries += 1
-        row.save(update_fields=["send_at", "sent_at", "dropped_because", "tries"])
-        if not why:
-            kept.append(row)
-    return kept
+    Notification.objects.bulk_update(taken, ["send_at", "sent_at", "dropped_because", "tries"])
+    return [row for row in taken if not row.dropped_because]
 
 
-def _why_dropped(row: Notification, now: datetime) -> str:
-    if not row.user.is_active or not _may_see(row):
+def _why_dropped(row: Notification, seen: frozenset[int], now: datetime) -> str:
+    if row.escalation_id not in seen:
         return "not_visible"
-    if not Wish.objects.filter(user=row.user_id).exclude(by_mail=False, webhook_url="").exists():
-        return "not_wished"
-    return why_dropped(Note(row.kind), situation_of(row.escalation), now)
+    about = row.escalation
+    situation = Situation(State(about.state), claim_until=about.claim_until)
+    return why_dropped(Note(row.kind), situation, now)
 
 
-def _may_see(row: Notification) -> bool:
-    visible = Escalation.objects.visible_to(row.user).filter(pk=row.escalation_id)
-    return visible.exists() and role_of(row.user, row.workspace_id) in _DECIDERS
+def _seen_by(user: User, rows: Sequence[Notification]) -> frozenset[int]:
+    """Return the escalations that the person still sees, and could still decide about."""
+    if not user.is_active:
+        return frozenset()
+    spaces = {row.workspace_id for row in rows}
+    decides = [space for space in spaces if role_of(user, space) in _DECIDERS]
+    visible = Escalation.objects.visible_to(user).filter(workspace__in=decides)
+    asked = visible.filter(pk__in=[row.escalation_id for row in rows])
+    return frozenset(asked.values_list("pk", flat=True))
 
 
 def _put_back(rows: Sequence[Notification], now: datetime) -> None:
     for row in rows:
         row.send_at, row.sent_at = retry_at(row.tries, now), None
         row.dropped_because = "" if row.send_at else "not_sent"
-        row.save(update_fields=["send_at", "sent_at", "dropped_because"])
+    Notification.objects.bulk_update(rows, ["send_at", "sent_at", "dropped_because"])
 
 
 def _item(row: Notification) -> Item:

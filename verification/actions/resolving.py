@@ -141,8 +141,8 @@ def _speak(case: _Case) -> Said:
         Review(each.by.get_username(), Action(each.action), each.at, each.is_leads)
         for each in found.votes.select_related("by")
     ]
-    least = 2 if case.decision.action in case.rules.second_person_for else 1
-    match tally(reviews, 1 if vote.is_leads else max(least, case.rules.required_reviews)):
+    required = lifecycle.reviews_required(case.decision.action, case.rules)
+    match tally(reviews, 1 if vote.is_leads else required):
         case Agreed() if vote.is_leads or _mean_the_same(found):
             return _settle(case, outcome)
         case MoreNeeded(missing):

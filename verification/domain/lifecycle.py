@@ -26,7 +26,6 @@ from verification.domain.refusals import (
     NotAllowed,
     NotClaimed,
     NotEligible,
-    SecondPersonNeeded,
     UndoTooLate,
 )
 
@@ -157,7 +156,7 @@ def check_may_claim(situation: Situation, person: Person, now: datetime) -> None
     """Pass when the person may take the escalation now; a repeated claim by its holder passes."""
     check_role(person, Move.CLAIM)
     _check_eligible(situation, person)
-    _check_not_settled(situation)
+    check_not_settled(situation)
     if person.id in situation.reviewed_by:
         raise AlreadyReviewed(person.id)
     _check_nobody_else_holds(situation, person, now)
@@ -172,7 +171,7 @@ def check_may_extend(situation: Situation, person: Person, now: datetime) -> Non
 def check_may_release(situation: Situation, person: Person, now: datetime) -> None:
     """Pass when the claim is the person's, even if it just lapsed, or the person is an admin."""
     check_role(person, Move.RELEASE)
-    _check_not_settled(situation)
+    check_not_settled(situation)
     if situation.state is State.OPEN:
         raise NotClaimed
     if person.role != Role.ADMIN:
@@ -215,21 +214,6 @@ def check_may_vote(
         raise ConflictOfInterest(action)
 
 
-def check_may_resolve(
-    situation: Situation, person: Person, action: Action, seen: View, current: View,
-    now: datetime, rules: Rules,
-) -> None:  # fmt: skip
-    """Pass when the person may decide this now, alone or as the last of those required.
-
-    Raises:
-        SecondPersonNeeded: it may be recorded as a vote only.
-        VerificationError: what `check_may_vote` raises.
-    """
-    check_may_vote(situation, person, action, seen, current, now, rules)
-    if missing := reviews_missing(situation, action, rules):
-        raise SecondPersonNeeded(action, missing)
-
-
 def check_may_undo(
     situation: Situation, person: Person, *, decided_by: str, decided_at: datetime,
     has_left: bool, now: datetime, rules: Rules,
@@ -244,17 +228,28 @@ def check_may_undo(
         raise UndoTooLate(decided_at + rules.undo)
 
 
-def reviews_missing(situation: Situation, action: Action, rules: Rules) -> int:
-    """Return how many more people must speak after the one who is speaking now."""
-    least = 2 if action in rules.second_person_for else 1
-    required = max(least, rules.required_reviews)
-    return max(0, required - len(situation.reviewed_by) - 1)
+def reviews_required(action: Action, rules: Rules) -> int:
+    """Return how many people must say the same before this takes effect."""
+    return max(2 if action in rules.second_person_for else 1, rules.required_reviews)
 
 
 def check_role(person: Person, move: Move) -> None:
     """Pass when the person's role includes the move."""
     if person.role not in MAY.get(move, frozenset()):
         raise NotAllowed(move, person.role)
+
+
+def check_not_settled(situation: Situation) -> None:
+    """Pass while somebody still has to decide."""
+    match situation.state:
+        case State.RESOLVED:
+            raise AlreadyResolved(situation.closed_because)
+        case State.MOOT:
+            raise AlreadyMoot(situation.closed_because)
+        case State.EXPIRED:
+            raise AlreadyExpired(situation.closed_because)
+        case State.OPEN | State.CLAIMED:
+            return
 
 
 def is_claimed(situation: Situation, now: datetime) -> bool:
@@ -271,18 +266,6 @@ def _check_eligible(situation: Situation, person: Person) -> None:
         raise NotEligible(person.id)
 
 
-def _check_not_settled(situation: Situation) -> None:
-    match situation.state:
-        case State.RESOLVED:
-            raise AlreadyResolved(situation.closed_because)
-        case State.MOOT:
-            raise AlreadyMoot(situation.closed_because)
-        case State.EXPIRED:
-            raise AlreadyExpired(situation.closed_because)
-        case State.OPEN | State.CLAIMED:
-            return
-
-
 def _check_nobody_else_holds(situation: Situation, person: Person, now: datetime) -> None:
     if not is_claimed(situation, now) or situation.claimed_by == person.id:
         return
@@ -291,7 +274,7 @@ def _check_nobody_else_holds(situation: Situation, person: Person, now: datetime
 
 
 def _check_holds(situation: Situation, person: Person, now: datetime) -> None:
-    _check_not_settled(situation)
+    check_not_settled(situation)
     _check_nobody_else_holds(situation, person, now)
     if situation.claimed_by != person.id or situation.claim_until is None:
         raise NotClaimed

@@ -98,15 +98,6 @@ class ConflictOfInterest(VerificationError):
         super().__init__(f"Whoever started the run or owns its actor may not {action} it.")
 
 
-class SecondPersonNeeded(VerificationError):
-    """The action takes effect only once somebody else says the same."""
-
-    def __init__(self, action: str, missing: int) -> None:
-        self.action = action
-        self.missing = missing
-        super().__init__(f"{action} needs {missing} more {'person' if missing == 1 else 'people'}.")
-
-
 class AlreadyReviewed(VerificationError):
     """The person has had their say; somebody else must have theirs."""
 

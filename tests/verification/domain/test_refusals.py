@@ -8,7 +8,6 @@ from verification.domain.refusals import (
     AlreadyMoot,
     AlreadyResolved,
     ClaimLapsed,
-    SecondPersonNeeded,
 )
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -22,11 +21,6 @@ def test_a_settled_escalation_says_how_and_why():
 
 def test_a_lapsed_claim_says_when():
     assert "2026-11-30 12:00:00" in str(ClaimLapsed(NOON))
-
-
-def test_the_missing_people_are_counted():
-    assert str(SecondPersonNeeded("override", 1)) == "override needs 1 more person."
-    assert str(SecondPersonNeeded("override", 2)) == "override needs 2 more people."
 
 
 def test_all_of_them_are_caught_as_one():

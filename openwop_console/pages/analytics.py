@@ -11,7 +11,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from openwop_console.pages.figures import LEAST, stacked
-from verification.queries.analytics import Share, outcomes_by_day, patience, verdicts_by_verifier
+from openwop_console.pages.settings_frame import person_of
+from verification.queries.analytics import (
+    HASTY_S,
+    Share,
+    habits,
+    outcomes_by_day,
+    patience,
+    verdicts_by_verifier,
+)
+from verification.queries.queue import leads
 
 SPANS = {"7": "7 days", "30": "30 days", "90": "90 days"}
 OUTCOMES = {
@@ -73,6 +82,9 @@ def view(request: HttpRequest) -> HttpResponse:
             },
         ],
         "patience": patience(request.user, since),
+        "own": habits(request.user, since, of=person_of(request)),
+        "habits": habits(request.user, since) if leads(request.user) else None,
+        "hasty_s": HASTY_S,
     }
     return render(request, "analytics.html", context)
 

@@ -7,7 +7,18 @@ import pytest
 from openwop_console.pages.figures import LEAST, stacked
 from runs.models import Run
 from tests.factories import START, decided, event, send, verified
-from verification.queries.analytics import Share, outcomes_by_day, patience, verdicts_by_verifier
+from verification.actions import escalations
+from verification.actions.queues import default_queue
+from verification.domain.decisions import Action, Decision
+from verification.models import Escalation
+from verification.queries.analytics import (
+    Habits,
+    Share,
+    habits,
+    outcomes_by_day,
+    patience,
+    verdicts_by_verifier,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -75,6 +86,53 @@ def test_verdicts_are_counted_by_who_gave_them(host, ada):
 def test_without_decisions_nothing_is_said_of_how_long_people_took(host, ada):
     assert patience(ada, SINCE).decided == 0
     assert patience(ada, SINCE).claim_p50 is None
+
+
+def decide(host, by, name: str, action: Action, *, claims_after: int, takes: int) -> None:
+    """Let somebody release it once, and decide at their second claim."""
+    send(host, event(0, "run.started", run=name), decided(1, run=name))
+    send(host, verified(2, f"{name}-e1", "fail", run=name))
+    found = Escalation.objects.get(run__run_id=name)
+    now = found.opened_at + timedelta(seconds=claims_after)
+    escalations.claim(escalation=found.pk, by=by, now=now)
+    escalations.release(escalation=found.pk, by=by, now=now)
+    now += timedelta(seconds=60)
+    taken = escalations.claim(escalation=found.pk, by=by, now=now)
+    escalations.resolve(
+        escalation=found.pk, by=by, decision=Decision(action, reason="Checked."),
+        seen=escalations.view_of(taken), now=now + timedelta(seconds=takes),
+    )  # fmt: skip
+
+
+def test_each_time_is_counted_from_where_it_says(host, ada):
+    decide(host, ada, "one", Action.UPHOLD, claims_after=30, takes=12)
+
+    found = patience(ada, SINCE)
+    assert found.claim_p50 == timedelta(seconds=30)
+    assert found.decide_p50 == timedelta(seconds=12)
+    assert found.whole_p50 == timedelta(seconds=102)
+
+
+def test_streaks_and_hasty_decisions_are_counted_for_each_person(host, ada, ben):
+    said = [Action.UPHOLD, Action.OVERRIDE, Action.OVERRIDE, Action.OVERRIDE, Action.UPHOLD]
+    for number, action in enumerate(said):
+        decide(host, ada, f"a-{number}", action, claims_after=number * 600, takes=2)
+        decide(host, ben, f"b-{number}", Action.UPHOLD, claims_after=number * 600, takes=90)
+
+    assert habits(ada, SINCE, of=ada) == Habits(5, 1, 3, 3)
+    assert habits(ada, SINCE, of=ben) == Habits(5, 1, 5, 0)
+    assert habits(ada, SINCE) == Habits(10, 2, 5, 3)
+
+
+def test_a_reviewer_reads_their_own_habits_and_a_lead_those_of_all_together(client, host, ada, ben):
+    decide(host, ada, "one", Action.OVERRIDE, claims_after=1, takes=1)
+    client.force_login(ben)
+    assert "Everybody" not in client.get("/analytics?days=90").content.decode()
+
+    default_queue(host.workspace_id).leads.add(ben)
+    page = client.get("/analytics?days=90").content.decode()
+    assert "Everybody (1)" in page
+    assert "ada" not in page.split("habits-title")[1]
 
 
 def test_too_few_make_no_figure():

@@ -1,6 +1,6 @@
 """The reviewer queue: what waits for a person, who holds what, what was decided."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -110,6 +110,27 @@ def done_by(viewer: Viewer, now: datetime) -> dict[str, int]:
     seconds = [each or 0.0 for each in took.values_list("seconds_to_decide", flat=True)]
     middle = seconds[len(seconds) // 2] if seconds else 0.0
     return {"count": len(seconds), "median_s": round(middle)}
+
+
+def leads(viewer: Viewer) -> bool:
+    """Say whether somebody leads a queue, as admins do all of theirs."""
+    if not isinstance(viewer, User):
+        return False
+    rules = viewer.memberships.filter(role=Role.ADMIN.value).exists()
+    return viewer.is_superuser or rules or viewer.leads.exists()
+
+
+def deciders(workspaces: Collection[int]) -> QuerySet[User]:
+    """Return who may decide in any of the workspaces, by name."""
+    return (
+        User.objects.filter(
+            memberships__workspace__in=workspaces,
+            memberships__role__in=(Role.REVIEWER.value, Role.ADMIN.value),
+            is_active=True,
+        )
+        .distinct()
+        .order_by("username")
+    )
 
 
 def held(now: datetime) -> Q:

@@ -1,5 +1,6 @@
 """One escalation: what is asked, the evidence, the decision, and what became of it."""
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from openwop_console.pages.decision_form import (
     REASONS,
@@ -30,15 +31,16 @@ from runs.models import Viewer
 from verification import situations
 from verification.actions import comments, escalations
 from verification.actions.redrive import redrive
+from verification.domain.decisions import UnreadableDecision
 from verification.domain.delivery import GIVEN_UP
 from verification.domain.errors import VerificationError
 from verification.domain.interrupt_request import InterruptRequest
-from verification.domain.lifecycle import State
-from verification.domain.refusals import AlreadySettled, StaleView
+from verification.domain.lifecycle import MAY, Move, State, check_not_settled
+from verification.domain.refusals import AlreadyResolved, AlreadySettled, StaleView
 from verification.domain.timing import heartbeat
 from verification.models import Comment, Delivery, Escalation, Gate, Resolution
 from verification.queries.differences import Change, differences
-from verification.queries.queue import done_by, next_for
+from verification.queries.queue import deciders, done_by, next_for
 from verification.queries.reviewing import reviews_shown
 
 _BACK_TO_QUEUE = frozenset({"release", "close"})
@@ -50,28 +52,21 @@ def view(request: HttpRequest, pk: int) -> HttpResponse:
     return _page(request, _visible(request, pk))
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def act(request: HttpRequest, pk: int, move: str) -> HttpResponse:
-    """Make a move; a refusal says why, and what was typed stays."""
-    found, person = _visible(request, pk), person_of(request)
-    moves = {
-        "claim": escalations.claim,
-        "extend": escalations.extend,
-        "release": escalations.release,
-        "close": escalations.close,
-        "undo": escalations.undo,
-    }
+    """Make a move; a refusal says why, and what was typed stays.
+
+    Whoever comes by GET reloads a refusal, or signed in on the way: they are shown the matter.
+    """
+    found = _visible(request, pk)
+    if move not in _MOVES:
+        raise Http404
+    if request.method != "POST":
+        return redirect(_address(found))
     try:
         if move == "resolve":
             return _resolve(request, found)
-        if move == "comment":
-            comments.comment(escalation=found.pk, by=person, text=request.POST.get("text", ""))
-        elif move == "redrive":
-            _redrive(request, found)
-        elif move in moves:
-            moves[move](escalation=found.pk, by=person)
-        else:
-            raise Http404
+        _MOVES[move](request, found)
     except VerificationError as refused:
         messages.error(request, str(refused))
         if move == "resolve" and not isinstance(refused, AlreadySettled):
@@ -123,6 +118,7 @@ def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
         "resolution": resolution and _resolution(found, resolution, viewer),
         "delivery": resolution and delivery_of(found, resolution),
         "done": done_by(viewer, timezone.now()),
+        "lead": _lead(found, viewer),
         "urls": _urls(found, viewer),
         "live_url": f"/ws/queue/{found.pk}/",
         "drafts": typed,
@@ -170,10 +166,16 @@ def _page(
 
 
 def _resolve(request: HttpRequest, found: Escalation) -> HttpResponse:
-    decision = decision_in(request.POST, found)
-    seen = seen_in(request.POST.get("seen", ""))
     person = person_of(request)
-    said = escalations.resolve(escalation=found.pk, by=person, decision=decision, seen=seen)
+    try:
+        check_not_settled(situations.situation_of(found))
+        decision = decision_in(request.POST, found)
+        seen = seen_in(request.POST.get("seen", ""))
+        said = escalations.resolve(escalation=found.pk, by=person, decision=decision, seen=seen)
+    except AlreadyResolved:
+        if not _was_said(found, person, request.POST.get("action", "")):
+            raise
+        return redirect(_address(found))  # pressed twice: it is as they want it
     if isinstance(said, Resolution):
         messages.success(request, "Decided. What becomes of it shows below.")
     elif isinstance(said, Comment):
@@ -186,9 +188,45 @@ def _resolve(request: HttpRequest, found: Escalation) -> HttpResponse:
     return redirect(_address(found))
 
 
+def _was_said(found: Escalation, person: User, action: str) -> bool:
+    return Resolution.objects.filter(escalation=found, by=person, action=action).exists()
+
+
+def _comment(request: HttpRequest, found: Escalation) -> None:
+    text = request.POST.get("text", "")
+    comments.comment(escalation=found.pk, by=person_of(request), text=text)
+
+
+def _reassign(request: HttpRequest, found: Escalation) -> None:
+    to = deciders([found.workspace_id]).filter(username=request.POST.get("to", "")).first()
+    if to is None:
+        raise UnreadableDecision("/to", "choose somebody who may decide")
+    escalations.reassign(escalation=found.pk, by=person_of(request), to=to)
+
+
 def _redrive(request: HttpRequest, found: Escalation) -> None:
     for delivery in found.deliveries.filter(state__in=GIVEN_UP):
         redrive(delivery=delivery.pk, by=person_of(request))
+
+
+def _plain(move: Callable[..., object]) -> Callable[[HttpRequest, Escalation], None]:
+    def act_plainly(request: HttpRequest, found: Escalation) -> None:
+        move(escalation=found.pk, by=person_of(request))
+
+    return act_plainly
+
+
+_MOVES: Mapping[str, Callable[[HttpRequest, Escalation], object]] = {
+    "resolve": _resolve,
+    "comment": _comment,
+    "reassign": _reassign,
+    "redrive": _redrive,
+    "claim": _plain(escalations.claim),
+    "extend": _plain(escalations.extend),
+    "release": _plain(escalations.release),
+    "close": _plain(escalations.close),
+    "undo": _plain(escalations.undo),
+}
 
 
 def _asked(found: Escalation, viewer: Viewer, interrupt: InterruptRequest | None) -> dict[str, Any]:
@@ -263,7 +301,6 @@ def _resolution(found: Escalation, resolution: Resolution, viewer: Viewer) -> di
 
 
 def _urls(found: Escalation, viewer: Viewer) -> dict[str, str]:
-    moves = ("claim", "extend", "release", "resolve", "undo", "comment", "redrive", "close")
     following = next_for(viewer, timezone.now())
     return {
         "queue": reverse("queue"),
@@ -271,7 +308,20 @@ def _urls(found: Escalation, viewer: Viewer) -> dict[str, str]:
         "beat": reverse("escalation-beat", args=[found.pk]),
         "draft": reverse("escalation-draft", args=[found.pk]),
         "audit": f"{address_of(found.run)}/audit",
-        **{move: reverse("escalation-act", args=[found.pk, move]) for move in moves},
+        **{move: reverse("escalation-act", args=[found.pk, move]) for move in _MOVES},
+    }
+
+
+def _lead(found: Escalation, viewer: Viewer) -> dict[str, Any] | None:
+    """Return what somebody may do with a matter that others hold; None: nothing."""
+    if not isinstance(viewer, User) or found.state not in (State.OPEN, State.CLAIMED):
+        return None
+    person = situations.person_of(viewer, found.workspace_id, found.queue)
+    if not person.is_lead:
+        return None
+    return {
+        "people": [each.get_username() for each in deciders([found.workspace_id])],
+        "is_admin": person.role in MAY[Move.CLOSE],
     }
 
 

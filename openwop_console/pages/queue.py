@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from openwop_console.pages.run import address_of
 from openwop_console.pages.settings_frame import person_of
@@ -39,9 +39,11 @@ def view(request: HttpRequest) -> HttpResponse:
     return render(request, "verification/queue.html", {**shown, "live_url": "/ws/queue/"})
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def claim_next(request: HttpRequest) -> HttpResponse:
-    """Claim what is due first; if others are faster, the one after it."""
+    """Claim what is due first; if others are faster, the one after it. By GET: show the queue."""
+    if request.method != "POST":
+        return redirect("queue")
     now = timezone.now()
     while (found := next_for(request.user, now)) is not None:
         try:

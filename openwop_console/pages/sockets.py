@@ -229,7 +229,9 @@ class EscalationConsumer(PageConsumer):
             return
         if self.watchers.hear(message):
             self._rung.set()
-        if message.get("asks") and message.get("name") != self.watchers.own:
+        is_own = message.get("name") == self.watchers.own
+        if is_own if message.get("leaves") else message.get("asks") and not is_own:
+            # Somebody asks who looks; or oneself has left in another tab, and still looks in this.
             answer = arrival(self.watchers.own, asks=False)
             await self.channel_layer.group_send(self.watched, answer)
 

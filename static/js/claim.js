@@ -14,15 +14,16 @@
 
   const left = () => {
     const until = document.querySelector("#claim[data-mine] time");
-    return until ? new Date(until.dateTime) - Date.now() : Infinity;
+    return until ? new Date(until.dateTime) - window.serverNow() : Infinity;
   };
   const beat = () => {
     beaten = Date.now();
     document.getElementById("extend")?.click();
   };
   const freeze = () => {
-    const holds = document.getElementById("claim").hasAttribute("data-mine");
+    const claim = document.getElementById("claim"), holds = claim.hasAttribute("data-mine") && left() > 0;
     if (mine && !holds) {
+      if (claim.hasAttribute("data-mine")) document.getElementById("catchup").dispatchEvent(new Event("catchup"));
       document.querySelector("#decide fieldset")?.setAttribute("disabled", "");
       warning.textContent = "You do not hold this any more. What you wrote is kept.";
     }
@@ -43,6 +44,14 @@
   // An undo that is over is not offered.
   setInterval(() => {
     const undo = document.getElementById("undo");
-    if (undo && new Date(undo.dataset.until) < Date.now()) undo.remove();
+    if (undo && new Date(undo.dataset.until) < window.serverNow()) undo.remove();
   }, 250);
+
+  // What is pressed twice is sent once.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+    setTimeout(() => { delete form.dataset.sent; }, 5000); // the network may have lost it
+  });
 })();

@@ -1,4 +1,5 @@
-// Times. The server writes UTC text; this says it the way the reader chose: relative, local or UTC.
+// Times. The server writes UTC text; this says it the way the reader chose: relative, local or UTC. What is counted is
+// counted by the server's clock: a claim ends when the server says so, whatever this machine thinks the time is.
 // One timer for the whole page, because a page may hold hundreds of times and must stay cool.
 "use strict";
 (() => {
@@ -6,6 +7,8 @@
   const choice = () => localStorage.getItem(KEY) || "relative";
   const zoned = (options) => new Intl.DateTimeFormat("en-GB", { hourCycle: "h23", ...options, timeZone: choice() === "utc" ? "UTC" : undefined });
   let full, short, clock, zone;
+  const ahead = Number(document.querySelector("meta[name=server-time]").content) * 1000 - Date.now();
+  window.serverNow = () => Date.now() + ahead;
 
   const choose = (value) => {
     if (value) localStorage.setItem(KEY, value);
@@ -41,7 +44,7 @@
   };
 
   const tick = () => {
-    const now = Date.now();
+    const now = window.serverNow();
     for (const time of document.querySelectorAll("time[data-when]")) {
       const words = say(time, now);
       if (time.textContent !== words) time.textContent = words; // only a change may redraw

@@ -8,7 +8,7 @@
   const RETRIED = [1006, 1011, 1012, 1013]; // the close codes after which hx-ws comes back by itself
   const state = document.getElementById("live-state"), age = document.getElementById("live-age");
   const live = document.getElementById("live"), catchup = document.getElementById("catchup");
-  let connection = "connecting", paused = false, missed = false, focus = "";
+  let connection = "connecting", paused = false, missed = false, trail = [];
   let updated = Date.now(), asked = updated, moved = 0;
 
   const show = () => {
@@ -25,6 +25,20 @@
   const hand = () => Date.now() - moved < 1500 && document.querySelector("[data-still]:hover") !== null;
   document.addEventListener("pointermove", () => { moved = Date.now(); }, { passive: true });
 
+  // Focus outlives a swap: on the same control, or else on the nearest thing around it that is still there.
+  const remember = () => {
+    trail = [];
+    for (let each = document.activeElement; each && each !== document.body; each = each.parentElement) if (each.id) trail.push(each.id);
+  };
+  const refocus = () => {
+    if (document.activeElement !== document.body) return;
+    for (const around of trail.map((id) => document.getElementById(id))) {
+      if (around?.tabIndex < 0) around.tabIndex = -1;
+      around?.focus({ preventScroll: true });
+      if (document.activeElement !== document.body) return;
+    }
+  };
+
   live.addEventListener("htmx:wsOpen", () => { connection = "live"; show(); });
   live.addEventListener("htmx:wsClose", (event) => {
     connection = RETRIED.includes(event.detail.event.code) ? "lost" : "closed";
@@ -32,14 +46,16 @@
   });
   live.addEventListener("htmx:wsBeforeMessage", (event) => {
     missed = hand();
-    focus = document.activeElement.id;
+    remember();
     if (paused || missed) event.preventDefault();
   });
   live.addEventListener("htmx:wsAfterMessage", () => {
     updated = Date.now();
-    if (focus && document.activeElement === document.body) document.getElementById(focus)?.focus({ preventScroll: true });
+    refocus();
     show();
   });
+  live.addEventListener("htmx:beforeSwap", remember);
+  live.addEventListener("htmx:afterSettle", refocus);
 
   document.addEventListener("live:pause", () => { paused = !paused; show(); ask(); });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(); });

@@ -137,6 +137,59 @@ class TestTheReviewPage:
         assert f'href="/queue/{first.pk}"' in page
         assert "same agent" in page
 
+    def test_a_refusal_that_is_reloaded_shows_the_matter_again(self, host, ada):
+        found = failed(host)
+        escalations.claim(escalation=found.pk, by=ada)
+        client = as_(ada)
+        refused = client.post(f"/queue/{found.pk}/resolve", {"action": "fly"})
+        assert refused.status_code == 422
+
+        for move in ("resolve", "claim", "release", "undo"):
+            answer = client.get(f"/queue/{found.pk}/{move}")
+            assert (answer.status_code, answer["Location"]) == (302, f"/queue/{found.pk}")
+        found.refresh_from_db()
+        assert found.state == "claimed"
+        assert client.get(f"/queue/{found.pk}/fly").status_code == 404
+        assert client.get("/queue/next")["Location"] == "/queue"
+
+    def test_what_is_pressed_twice_is_said_once_and_is_no_mistake(self, host, ada, ben):
+        found = failed(host)
+        escalations.claim(escalation=found.pk, by=ada)
+        client = as_(ada)
+        page = client.get(f"/queue/{found.pk}").content.decode()
+        seen = page.split('name="seen" value="')[1].split('"')[0]
+        posted = {"seen": seen, "action": "override", "reason": "Checked by hand."}
+
+        client.post(f"/queue/{found.pk}/resolve", posted)
+        again = client.post(f"/queue/{found.pk}/resolve", posted, follow=True)
+        assert [str(each) for each in again.context["messages"]] == [
+            "Decided. What becomes of it shows below."
+        ]
+        other = client.post(f"/queue/{found.pk}/resolve", {**posted, "action": "uphold"})
+        theirs = as_(ben).post(f"/queue/{found.pk}/resolve", posted, follow=True)
+        assert other.status_code == 302
+        assert "already decided" in str(next(iter(theirs.context["messages"])))
+
+    def test_a_lead_hands_it_over_from_the_page_and_others_cannot(self, host, root, ada, ben, cy):
+        found = failed(host)
+        assert "Hand over" not in as_(ada).get(f"/queue/{found.pk}").content.decode()
+        assert "Hand over" in as_(root).get(f"/queue/{found.pk}").content.decode()
+
+        as_(ada).post(f"/queue/{found.pk}/reassign", {"to": "ben"})
+        as_(root).post(f"/queue/{found.pk}/reassign", {"to": "cy"})
+        found.refresh_from_db()
+        assert found.claimed_by is None
+        as_(root).post(f"/queue/{found.pk}/reassign", {"to": "ben"})
+        found.refresh_from_db()
+        assert found.claimed_by == ben
+
+    def test_without_earlier_decisions_there_is_no_heading_over_nothing(self, host, ada):
+        found = failed(host)
+
+        page = as_(ada).get(f"/queue/{found.pk}").content.decode()
+        assert "Decided before" not in page
+        assert "Nobody has decided about this agent" in page
+
     def test_a_note_is_internal_and_shown_as_text(self, host, ada, cy):
         found = failed(host)
         as_(ada).post(f"/queue/{found.pk}/comment", {"text": "<script>alert(1)</script>"})
@@ -366,6 +419,19 @@ class TestBeingTold:
         row = Notification.objects.get(user=ada)
         assert row.send_at > timezone.now()
         assert (row.sent_at, row.read_at) == (None, None)
+
+    def test_many_matters_cost_no_more_looks_than_few(
+        self, host, ada, django_assert_max_num_queries
+    ):
+        self.wish(ada, webhook_url="https://hooks.example/x")
+        for n in range(12):
+            failed(host, run=f"r-{n}")
+        Notification.objects.update(send_at=None)
+        Notification.objects.filter(user=ada).update(send_at=timezone.now())
+
+        with django_assert_max_num_queries(12):
+            taken = notifying._take(ada.pk, timezone.now())
+        assert len(taken) == 12
 
     def test_whoever_left_is_not_told(self, host, ada):
         from runs.models import Membership

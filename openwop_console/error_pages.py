@@ -12,7 +12,7 @@ from django.views import defaults
 from openwop_console.errors import headers_of, internal_error, packed, refusal_of
 from runs.refusal import Refusal
 
-API = "/api/"
+API = ("/api/", "/v1/", "/.well-known/openwop")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -53,7 +53,7 @@ def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
 
 def is_api(path: str) -> bool:
     """Say whether an address is one of the API, whose answers are never pages."""
-    return path.startswith(API)
+    return f"{path}/".startswith(API)
 
 
 def shaped(path: str, accept: str, refusal: Refusal, template: str) -> tuple[str, bytes]:

@@ -50,6 +50,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "openwop_console.hosting_v2.HostingV2",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -355,6 +356,9 @@ JOB_LEASE_S = number("OPENWOP_CONSOLE_JOB_LEASE_S", 30, least=2)
 JOB_DEADLINE_S = number("OPENWOP_CONSOLE_JOB_DEADLINE_S", 900, least=1)
 DAILY_TOKENS = number("OPENWOP_CONSOLE_DAILY_TOKENS", 0)
 """What the jobs of a workspace may spend in a day; 0: no limit."""
+
+HOST_SURFACE = flag("OPENWOP_CONSOLE_HOST_SURFACE", default=False)
+"""Whether OpenWOP clients may read and answer the Console's own runs as those of a host."""
 
 # --- Logs: one line each, ids only --------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from openwop_console.pages import (
 )
 from openwop_console.review_urls import urlpatterns as review_pages
 from runs.urls import urlpatterns as runs_api
+from verification.urls import hosting_v1
 from verification.urls import urlpatterns as verification_api
 
 # Longer addresses first: a run id may hold anything, `/gates` included.
@@ -56,6 +57,8 @@ urlpatterns = [
     path("jobs/<uuid:uid>/review", job_moves.review, name="job-review"),
     path("jobs/<uuid:uid>/again", job_moves.again, name="job-again"),
     path("api/v1/", include((api, "api"))),
+    path("", include((hosting_v1, "hosting"))),
+    path("v1/<path:rest>", csrf_exempt(login_not_required(api_not_found))),
     path("api/docs", openapi.page, name="docs"),
     path("settings/hosts", hosts.view, name="settings-hosts"),
     path("settings/hosts/<slug:slug>", hosts.host, name="settings-host"),

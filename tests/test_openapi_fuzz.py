@@ -27,8 +27,9 @@ documents = st.recursive(
 
 
 @pytest.fixture
-def api(transactional_db):
+def api(transactional_db, settings):
     """A client with a key that may do everything a host may, where a run with a verdict is."""
+    settings.HOST_SURFACE = True
     with serving_web() as web:
         host = add_host_named("alpha", workspace="acme")
         send(host, event(0, "run.started"), decided(1), verified(2, "r-1-e1", "fail"))

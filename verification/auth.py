@@ -8,10 +8,11 @@ import re
 
 from django.contrib.auth.models import User
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
 from runs.auth import in_force, parts_of
+from runs.models import HostKey
 from runs.refusal import Refusal
 from verification.models import PersonalToken
 
@@ -53,3 +54,14 @@ def token_named(sent: str) -> PersonalToken:
     token = PersonalToken.objects.select_related("user").filter(token_id=token_id).first()
     is_revoked = token is not None and (token.revoked_at is not None or not token.user.is_active)
     return in_force(token, secret, is_revoked=is_revoked)
+
+
+def deciding_person(request: Request) -> User:
+    """Return the person who makes a request. Raises Refusal (403) where it is a host's key."""
+    caller: object = request.user
+    if isinstance(caller, User):
+        return caller
+    if isinstance(caller, HostKey):
+        message = "Only a person decides: by their session, or a personal token."
+        raise Refusal(403, "forbidden", message, {"reason": "person_required"})
+    raise NotAuthenticated

@@ -1,4 +1,4 @@
-"""Lets a question about a gate wait for its answer without holding anything while it waits.
+"""Lets a question about a gate, or a poll, wait for its answer without holding anything meanwhile.
 
 A waiting request is one coroutine. It asks the application, as a short request of its own; where
 the answer is "not yet" it waits for the run's bell and asks again. Thread, database connection and
@@ -23,6 +23,9 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PATH = "/api/v1/gates/"
+POLL = "/events/poll"
+POLL_S = 20
+"""How long a poll waits that does not say; the official client gives up after 30."""
 LONGEST_WAIT_S = 60
 KEY = "openwop.patience"
 """Where a request's scope says how long it may wait."""
@@ -56,7 +59,7 @@ def patience_of(scope: object) -> Patience | None:
 
 
 class PatientGates:
-    """Holds requests of the gate API that say `?wait=` until there is something to say."""
+    """Holds requests that say how long they would wait until there is something to say."""
 
     def __init__(self, app: App, *, look_every_s: float = 5.0, without_bell_s: float = 1.0) -> None:
         """Stand before an app.
@@ -87,7 +90,7 @@ class PatientGates:
         self, scope: Scope, patience: Patience, gone: "asyncio.Task[None]"
     ) -> list[Message]:
         """Return the messages of the answer to send; none when the client went away."""
-        bell = _Bell()
+        bell = Bell()
         try:
             while not gone.done():
                 messages = await self._ask(scope, patience, gone)
@@ -121,7 +124,7 @@ class PatientGates:
         return messages
 
 
-class _Bell:
+class Bell:
     """One run's bell, as far as it can be heard."""
 
     def __init__(self) -> None:
@@ -131,6 +134,7 @@ class _Bell:
 
     @property
     def is_heard(self) -> bool:
+        """Say whether it can be heard."""
         return self._rings is not None
 
     async def join(self, group: str) -> bool:
@@ -147,15 +151,19 @@ class _Bell:
         self._rings = asyncio.create_task(self._layer.receive(self._channel))
         return True
 
-    async def wait(self, seconds: float, gone: "asyncio.Task[None]") -> None:
-        """Wait until it rings, for so long at most, or until nobody waits for the answer."""
-        heard = {gone} if self._rings is None else {gone, self._rings}
-        await asyncio.wait(heard, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    async def wait(self, seconds: float, *others: "asyncio.Task[Any]") -> None:
+        """Wait until it rings, for so long at most, or until one of the others is done."""
+        heard = {*others} if self._rings is None else {*others, self._rings}
+        if heard:
+            await asyncio.wait(heard, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(seconds)
         if self._rings is not None and self._rings.done():
             await asyncio.sleep(_QUIET_S)
             self._rings = asyncio.create_task(self._layer.receive(self._channel))
 
     async def leave(self) -> None:
+        """Listen no more."""
         if self._rings is None:
             return
         self._rings.cancel()
@@ -169,9 +177,15 @@ class _Bell:
 
 def _wait_of(scope: Scope) -> int:
     """Return how many seconds a request wants to wait; zero when it is none of ours."""
-    if scope["type"] != "http" or scope["method"] != "GET" or not scope["path"].startswith(PATH):
+    if scope["type"] != "http" or scope["method"] != "GET":
         return 0
-    asked = parse_qs(scope["query_string"].decode("latin-1")).get("wait", [""])[-1]
+    if scope["path"].startswith(PATH):
+        name, unsaid = "wait", ""
+    elif scope["path"].endswith(POLL) and scope["path"].startswith(("/v1/runs/", "/runs/")):
+        name, unsaid = "timeout", str(POLL_S)
+    else:
+        return 0
+    asked = parse_qs(scope["query_string"].decode("latin-1")).get(name, [unsaid])[-1]
     return min(int(asked), LONGEST_WAIT_S) if is_seconds(asked) else 0
 
 

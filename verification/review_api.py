@@ -13,20 +13,18 @@ from django.contrib.auth.models import User
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.exceptions import NotAuthenticated, UnsupportedMediaType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from runs.auth import check_scope
-from runs.domain.careful_json import JsonRefused
-from runs.domain.strict_json import parse
-from runs.models import HostKey
 from runs.refusal import Refusal
 from verification.actions import comments, escalations
 from verification.actions.redrive import redrive
-from verification.actions.replays import KEY, KeyUsedForAnother, once
+from verification.actions.replays import KeyUsedForAnother, once
+from verification.api_bodies import idempotency_key, json_object
 from verification.api_refusals import refusal_of
+from verification.auth import deciding_person
 from verification.domain.decisions import UnreadableDecision, read_decision, read_seen
 from verification.domain.errors import VerificationError
 from verification.models import Escalation
@@ -47,7 +45,6 @@ _KEYS = {
     "comment": {"text"},
 }
 """What the body of a move may hold; a decision's own keys are `read_decision`'s."""
-LONGEST_BODY = 1024 * 1024
 
 
 class EscalationView(APIView):
@@ -73,10 +70,10 @@ class MoveView(APIView):
     )
     def post(self, request: Request, pk: int, move: str) -> Response:
         """Make the move. A 2xx means committed; refusals name the reason and never a value."""
-        person = _person(request)
+        person = deciding_person(request)
         found = _visible(request, pk)
-        raw, document = _body(request)
-        key = _idempotency_key(request, is_required=move == "resolve")
+        raw, document = json_object(request)
+        key = idempotency_key(request, is_required=move == "resolve")
         do = _moves(found.pk, person, document).get(move)
         if do is None:
             raise Http404
@@ -121,7 +118,7 @@ class RedriveView(APIView):
     @extend_schema(operation_id="redriveDelivery", request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, pk: int) -> Response:
         """Put a dead, stopped or undeliverable delivery on its way again, with the same bytes."""
-        person = _person(request)
+        person = deciding_person(request)
         if not deliveries_seen(person).filter(pk=pk).exists():
             raise Http404
         try:
@@ -198,47 +195,6 @@ def _member(body: Mapping[str, Any], pk: int) -> User:
     if found is None:
         raise UnreadableDecision("/to", "not_a_member")
     return found
-
-
-def _body(request: Request) -> tuple[bytes, Mapping[str, Any]]:
-    """Return the bytes and the one JSON object that they are; nothing sent is an empty object."""
-    raw: bytes = request.read(LONGEST_BODY + 1)
-    kind = request.META.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
-    if len(raw) > LONGEST_BODY:
-        details = {"reason": "body_too_large", "limit": LONGEST_BODY}
-        raise Refusal(413, "payload_too_large", "A decision is smaller than that.", details)
-    if not raw and not kind:
-        return b"", {}
-    if kind != "application/json":
-        raise UnsupportedMediaType(kind)
-    try:
-        document = parse(raw) if raw else {}
-    except JsonRefused as refused:
-        details = {"reason": refused.reason, "pointer": refused.pointer}
-        message = "The body is not readable as JSON."
-        raise Refusal(400, "validation_error", message, details) from refused
-    if not isinstance(document, dict):
-        details = {"reason": "type", "pointer": ""}
-        raise Refusal(400, "validation_error", "Send one JSON object.", details)
-    return raw, document
-
-
-def _idempotency_key(request: Request, *, is_required: bool) -> str:
-    key = str(request.META.get("HTTP_IDEMPOTENCY_KEY", ""))
-    if (is_required and not key) or (key and not KEY.fullmatch(key)):
-        message = "Send an Idempotency-Key of 8 to 128 letters, digits, `.`, `_`, `~` or `-`."
-        raise Refusal(400, "idempotency_key_invalid", message, {"reason": "header"})
-    return key
-
-
-def _person(request: Request) -> User:
-    caller: object = request.user
-    if isinstance(caller, User):
-        return caller
-    if isinstance(caller, HostKey):
-        message = "Only a person decides: by their session, or a personal token."
-        raise Refusal(403, "forbidden", message, {"reason": "person_required"})
-    raise NotAuthenticated
 
 
 def _visible(request: Request, pk: int) -> Escalation:

@@ -185,7 +185,18 @@ def approvals_wanted(interrupt: InterruptRequest | None) -> int:
 
 def opaque_id(user: User) -> str:
     """Return the id by which hosts know who decided: the same each time, and no personal data."""
-    return str(uuid.uuid5(uuid.UUID(settings.CONSOLE_UUID), f"person:{user.pk}"))
+    return opaque_name(f"person:{user.pk}")
+
+
+def opaque_name(actor: str) -> str:
+    """Return the name under which whoever acts is told outside: of a person, an opaque id.
+
+    Args:
+        actor: as audit entries name it: `person:7`, `key:ab12`, `system:demo`.
+    """
+    if not actor.startswith("person:"):
+        return actor
+    return str(uuid.uuid5(uuid.UUID(settings.CONSOLE_UUID), actor))
 
 
 def _members_named(workspace: int, names: frozenset[str]) -> frozenset[str]:

@@ -1,8 +1,9 @@
-"""Addresses of the API of judgements."""
+"""Addresses of the API of judgements, and of the Console as a host."""
 
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path
 
-from verification import api, audit_api, jobs_api, review_api
+from verification import api, audit_api, hosting_api, jobs_api, review_api
+from verification.domain.hosting.majors import Major
 
 urlpatterns = [
     path("gates/<path:target>", api.GateView.as_view(), name="gate"),
@@ -23,4 +24,26 @@ urlpatterns = [
     path("jobs/<uuid:job>", jobs_api.JobView.as_view(), name="job"),
     path("jobs/<uuid:job>/cancel", jobs_api.CancelJobView.as_view(), name="job-cancel"),
     path("models", jobs_api.ModelsView.as_view(), name="models"),
+]
+
+
+def hosting(major: Major) -> list[URLPattern]:
+    """Return the addresses of runs that a major has, without what stands before them."""
+    run = "runs/<run:run>"
+    views = {
+        f"{run}/events/poll": hosting_api.HostedPollView,
+        f"{run}/events": hosting_api.HostedEventsView,
+        f"{run}/interrupts/<str:node>": hosting_api.HostedInterruptView,
+        run: hosting_api.HostedRunView,
+    }
+    return [
+        path(address, view.as_view(major=major), name=f"hosted-{place}")
+        for place, (address, view) in enumerate(views.items())
+    ]
+
+
+hosting_v1: list[URLPattern | URLResolver] = [
+    path(".well-known/openwop", hosting_api.DiscoveryView.as_view(), name="discovery"),
+    path("v1/host/sample/agents/verify-run", hosting_api.ProofView.as_view(), name="proof"),
+    path("v1/", include(hosting(Major.V1))),
 ]

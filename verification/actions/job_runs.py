@@ -23,6 +23,7 @@ from verification.domain.jobs import told
 from verification.domain.jobs.states import Stop
 from verification.domain.signals import VERDICT_RECORDED
 from verification.models import ConsoleHost, Content, Job, JudgeVote
+from verification.situations import opaque_name
 
 
 def console_host(workspace: Workspace) -> Host:
@@ -52,9 +53,10 @@ def _free_slug(workspace: Workspace) -> str:
     )
 
 
-def tell_start(*, host: Host, run_id: str, operation: str, now: datetime) -> Run:
+def tell_start(*, host: Host, run_id: str, operation: str, asked_by: str, now: datetime) -> Run:
     """Begin the run of a job that is about to be created; its row comes after."""
-    envelope = _envelope(run_id, 0, "run.started", told.started(operation), now)
+    payload = told.started(operation, host.workspace.slug, opaque_name(asked_by))
+    envelope = _envelope(run_id, 0, "run.started", payload, now)
     outcome = append(host=host, batches={run_id: Batch([(0, envelope)])}, now=now)
     return outcome.runs[0]
 

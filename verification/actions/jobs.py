@@ -118,6 +118,7 @@ def start(
         host=console_host(asker.workspace),
         run_id=str(uid),
         operation=Operation.CONSENSUS.value,
+        asked_by=asker.name,
         now=now,
     )
     job = Job.objects.create(

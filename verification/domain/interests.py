@@ -1,7 +1,8 @@
 """Whose own matter a run is: who started it, and who owns the agent that was checked.
 
-OpenWOP names neither field; hosts that tell it put a name, an address or an id into the payload of
-`run.started` or of the actor's own line. What is not told is not guessed: then nobody is barred.
+OpenWOP's `run.started` has an `owner` with a principal (v2: a subject); hosts put names, addresses
+and ids into other fields too, or into the actor's own line. What is not told is not guessed: then
+nobody is barred.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,7 @@ _KEYS = (
     "initiator", "initiatedBy", "startedBy", "requestedBy", "createdBy", "triggeredBy",
     "owner", "ownerId", "principal", "userId",
 )  # fmt: skip
-_NAMES = ("id", "name", "username", "email", "subject", "sub")
+_NAMES = ("id", "name", "username", "email", "subject", "sub", "principal", "subjectId")
 
 
 def people_named(*payloads: object) -> frozenset[str]:
@@ -39,6 +40,5 @@ def _names(value: object) -> set[str]:
     if isinstance(value, str) and value:
         return {value.lower()}
     if isinstance(value, Mapping):
-        texts = (value.get(key) for key in _NAMES)
-        return {each.lower() for each in texts if isinstance(each, str) and each}
+        return set().union(*(_names(value.get(key)) for key in _NAMES))
     return set()

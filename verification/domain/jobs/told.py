@@ -28,9 +28,10 @@ CRITERION = "consensus"
 """The success criterion under which a job ends."""
 
 
-def started(operation: str) -> dict[str, Any]:
-    """Return the payload of `run.started`."""
-    return {"workflowId": WORKFLOW, "operation": operation}
+def started(operation: str, tenant: str, principal: str) -> dict[str, Any]:
+    """Return the payload of `run.started`: what it is, and an opaque name of who wants it."""
+    owner = {"tenant": tenant, "workspace": tenant, "principal": principal}
+    return {"workflowId": WORKFLOW, "operation": operation, "owner": owner}
 
 
 def decided(agent: str, content: int, sha256: str, round_: int) -> dict[str, Any]:
@@ -55,6 +56,7 @@ def concluded(verdict: str) -> dict[str, Any]:
     return {
         "decision": {"kind": "terminate", "successCriteria": [{"key": CRITERION, "met": met}]},
         "agentId": VERIFIER,
+        "iteration": 1,
     }
 
 

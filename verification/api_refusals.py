@@ -14,6 +14,7 @@ from verification.domain.errors import VerificationError
 from verification.domain.refusals import (
     AlreadyClaimed,
     AlreadyExpired,
+    AlreadyResolved,
     AlreadyReviewed,
     AlreadySettled,
     ClaimLapsed,
@@ -72,6 +73,8 @@ def _details(refused: VerificationError) -> dict[str, Any]:
             return {"pointer": f"/{which}"}
         case NotOffered(offered=offered):
             return {"pointer": "/action", "offered": [each.value for each in offered]}
+        case AlreadyResolved(because=because, by=by):
+            return {"because": because, "by": by}
         case AlreadySettled(because=because):
             return {"because": because}
         case _:

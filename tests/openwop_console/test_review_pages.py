@@ -168,7 +168,7 @@ class TestTheReviewPage:
         other = client.post(f"/queue/{found.pk}/resolve", {**posted, "action": "uphold"})
         theirs = as_(ben).post(f"/queue/{found.pk}/resolve", posted, follow=True)
         assert other.status_code == 302
-        assert "already decided" in str(next(iter(theirs.context["messages"])))
+        assert "already decided by ada" in str(next(iter(theirs.context["messages"])))
 
     def test_a_lead_hands_it_over_from_the_page_and_others_cannot(self, host, root, ada, ben, cy):
         found = failed(host)

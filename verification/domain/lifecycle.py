@@ -223,7 +223,7 @@ def check_may_undo(
     if situation.state is not State.RESOLVED:
         raise NoSuchMove(situation.state, Move.UNDO)
     if person.id != decided_by:
-        raise AlreadyResolved(situation.closed_because)
+        raise AlreadyResolved(situation.closed_because, decided_by)
     if has_left or now >= decided_at + rules.undo:
         raise UndoTooLate(decided_at + rules.undo)
 
@@ -243,7 +243,7 @@ def check_not_settled(situation: Situation) -> None:
     """Pass while somebody still has to decide."""
     match situation.state:
         case State.RESOLVED:
-            raise AlreadyResolved(situation.closed_because)
+            raise AlreadyResolved(situation.closed_because, situation.claimed_by or "")
         case State.MOOT:
             raise AlreadyMoot(situation.closed_because)
         case State.EXPIRED:

@@ -61,7 +61,13 @@ class AlreadySettled(VerificationError):
 
 
 class AlreadyResolved(AlreadySettled):
-    """Somebody decided; a decision is made once."""
+    """Somebody decided; a decision is made once. Says who, so that the loser of a race knows."""
+
+    def __init__(self, because: str = "", by: str = "") -> None:
+        self.by = by
+        if by:
+            self.words = f"The escalation was already decided by {by}"
+        super().__init__(because)
 
     words = "The escalation was already decided"
 

@@ -86,5 +86,6 @@ sockets_urlpatterns = [
     path("ws/jobs/", sockets.JobListConsumer.as_asgi()),
     path("ws/jobs/<uuid:uid>/", sockets.JobConsumer.as_asgi()),
     path("ws/queue/", sockets.QueueConsumer.as_asgi()),
+    path("ws/queue/many/<int:batch>/", sockets.BatchConsumer.as_asgi()),
     path("ws/queue/<int:pk>/", sockets.EscalationConsumer.as_asgi()),
 ]

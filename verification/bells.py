@@ -2,9 +2,10 @@
 
 from runs.bells import ring
 
-__all__ = ["DELIVER", "LEARN", "NOTIFY", "RUN_JOB", "ring"]
+__all__ = ["DELIVER", "LEARN", "MOVE_MANY", "NOTIFY", "RUN_JOB", "ring"]
 
 DELIVER = "verification.tasks.deliver"
 NOTIFY = "verification.tasks.notify"
 LEARN = "verification.tasks.learn"
 RUN_JOB = "verification.tasks.run_job"
+MOVE_MANY = "verification.tasks.move_many"

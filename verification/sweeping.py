@@ -10,7 +10,7 @@ from django.utils import timezone
 from runs.actions.append import JUDGING_FAILED
 from runs.models import CapabilitySnapshot, Run
 from verification import bells
-from verification.actions import checkpoints, effects, escalations, retention, timeouts
+from verification.actions import bulk, checkpoints, effects, escalations, retention, timeouts
 from verification.actions.judge import judge_again
 from verification.domain.jobs.states import UNFINISHED
 from verification.domain.lifecycle import State
@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE = 200
 """Rows of a kind that one sweep takes."""
+BATCH_RESTS = timedelta(seconds=30)
+"""How long a batch that does not move is left to its worker."""
 
 
 def sweep(now: datetime | None = None) -> None:
@@ -28,6 +30,7 @@ def sweep(now: datetime | None = None) -> None:
     ring_for_deliveries(now)
     lapse_claims(now)
     ring_for_jobs(now)
+    ring_for_batches(now)
     timeouts.pass_due(now)
     effects.tell_of_missing_effects(now)
     ring_for_notifications(now)
@@ -70,6 +73,12 @@ def ring_for_jobs(now: datetime) -> None:
     for pk in left.order_by("created_at").values_list("pk", flat=True)[:AT_ONCE]:
         Job.objects.filter(pk=pk).update(rung_at=now)
         bells.ring(bells.RUN_JOB, pk)
+
+
+def ring_for_batches(now: datetime) -> None:
+    """Ring for batches that have begun and do not move."""
+    for pk in bulk.under_way(now - BATCH_RESTS):
+        bells.ring(bells.MOVE_MANY, pk)
 
 
 def lapse_claims(now: datetime) -> None:

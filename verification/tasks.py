@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from verification import sweeping
-from verification.actions import deliveries, job_loop, learning, notifying
+from verification.actions import bulk, deliveries, job_loop, learning, notifying
 
 
 @shared_task(name="verification.tasks.deliver")
@@ -23,6 +23,12 @@ def learn(escalation: int) -> None:
 def notify() -> None:
     """Send the notifications whose time has come."""
     notifying.send_due(timezone.now())
+
+
+@shared_task(name="verification.tasks.move_many")
+def move_many(batch: int) -> None:
+    """Move the escalations of a batch that are not done yet."""
+    bulk.work(batch=batch)
 
 
 @shared_task(name="verification.tasks.run_job")

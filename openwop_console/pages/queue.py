@@ -17,7 +17,8 @@ from openwop_console.pages.settings_frame import person_of
 from runs.models import Viewer, workspaces_of
 from runs.templatetags.badges import badge_of
 from verification.actions import escalations
-from verification.actions.bulk import Many, may_move_many
+from verification.actions.bulk import may_move_many
+from verification.domain.many import Many
 from verification.domain.refusals import AlreadyClaimed, NotAllowed
 from verification.models import Escalation
 from verification.queries.queue import (

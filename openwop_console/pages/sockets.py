@@ -17,7 +17,17 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from openwop_console.pages import escalation, finding, findings, job, jobs, queue, run, run_list
+from openwop_console.pages import (
+    bulk,
+    escalation,
+    finding,
+    findings,
+    job,
+    jobs,
+    queue,
+    run,
+    run_list,
+)
 from openwop_console.pages.presence import (
     TOLD_EVERY_S,
     Watchers,
@@ -29,6 +39,7 @@ from openwop_console.pages.presence import (
 from runs.live import run_group, workspace_group
 from runs.models import Run, Viewer, workspaces_of
 from runs.queries.timeline import Cursor
+from verification.actions.bulk import batch_group
 from verification.queries.bell import bell_of
 from verification.queries.queue import waiting_for
 
@@ -135,6 +146,25 @@ class QueueConsumer(PageConsumer):
         """Return the queue as it stands now."""
         shown = queue.content(user, query_of(self.sent))
         return badge(user) + render_to_string("verification/queue.html#changes", shown)
+
+
+class BatchConsumer(PageConsumer):
+    """Many escalations that are moved at once: how far it is."""
+
+    def groups_for(self, user: Viewer) -> list[str] | None:
+        """Return the batch's group as well, if it is the viewer's own."""
+        found = bulk.find(user, self.scope["url_route"]["kwargs"]["batch"])
+        if found is None:
+            return None
+        return [batch_group(found.pk), *(super().groups_for(user) or [])]
+
+    def news(self, user: Viewer) -> str | None:
+        """Return how far it is."""
+        found = bulk.find(user, self.scope["url_route"]["kwargs"]["batch"])
+        if found is None:
+            return None
+        shown = bulk.content(found, query_of(self.sent))
+        return badge(user) + render_to_string("verification/bulk.html#changes", shown)
 
 
 class RunConsumer(PageConsumer):

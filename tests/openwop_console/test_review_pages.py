@@ -1,6 +1,7 @@
 """The pages around reviewing: who opens them, what they keep, what they refuse, what they say."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core import mail
@@ -12,10 +13,14 @@ from runs.actions.people import grant
 from runs.models import Role
 from tests.factories import decided, event, person, send, verified
 from tests.local_servers import http, serving
-from verification.actions import escalations, notifying
+from verification import bells, sweeping
+from verification.actions import bulk, escalations, notifying
+from verification.actions.retention import forget_old
 from verification.domain.decisions import Action, Decision
+from verification.domain.many import Many
 from verification.models import (
     AuditEntry,
+    Batch,
     Delivery,
     Draft,
     Escalation,
@@ -249,47 +254,127 @@ class TestContent:
 
 
 class TestManyAtOnce:
+    def chosen(self, user, **posted):
+        """Choose, and return the address of what was chosen; none when nothing was taken."""
+        answer = as_(user).post("/queue/many", posted)
+        where = answer["Location"]
+        return where if where.startswith("/queue/many/") else ""
+
+    def begin(self, user, where: str, **posted):
+        """Say so, let workers come, and return the page."""
+        as_(user).post(f"{where}/begin", posted)
+        bulk.work(batch=int(where.rpartition("/")[2]))
+        return as_(user).get(where).content.decode()
+
     def test_all_that_match_are_closed_and_each_is_answered_for(self, host, root, ada):
         found = [failed(host, run=f"r-{n}") for n in range(3)]
         escalations.claim(escalation=found[0].pk, by=ada)
-        body = {"do": "close", "all": "on", "query": "tab=unclaimed&reason=fail"}
+        where = self.chosen(root, do="close", all="on", query="tab=unclaimed&reason=fail")
 
-        preview = as_(root).post("/queue/many", body).content.decode()
-        assert "2 chosen" in preview
+        assert "2 chosen" in as_(root).get(where).content.decode()
         assert Escalation.objects.waiting().count() == 3
-        done = as_(root).post("/queue/many", {**body, "sure": "1"}).content.decode()
+        done = self.begin(root, where)
         assert "2 of 2 closed" in done
         assert [each.pk for each in Escalation.objects.waiting()] == [found[0].pk]
 
     def test_what_nobody_holds_is_skipped_with_the_reason(self, host, root):
-        found = failed(host)
-        body = {"do": "release", "id": [str(found.pk)], "sure": "1"}
+        where = self.chosen(root, do="release", id=[str(failed(host).pk)])
 
-        page = as_(root).post("/queue/many", body).content.decode()
+        assert "would be skipped: Nobody holds it." in as_(root).get(where).content.decode()
+        page = self.begin(root, where)
         assert "0 of 1 released" in page
-        assert "skipped: " in page
+        assert "skipped: Claim the escalation first." in page
+
+    def test_exactly_what_was_looked_at_is_done(self, host, root):
+        failed(host)
+        where = self.chosen(root, do="close", all="on", query="tab=unclaimed")
+        later = failed(host, run="r-2")
+
+        assert "1 of 1 closed" in self.begin(root, where)
+        later.refresh_from_db()
+        assert later.state == "open"
+
+    def test_they_are_handed_to_somebody_who_may_decide(self, host, root, ada, cy):
+        found = failed(host)
+        where = self.chosen(root, do="assign", id=[str(found.pk)])
+        for nobody in ("", "cy", "stranger"):
+            self.begin(root, where, to=nobody)
+        found.refresh_from_db()
+        assert found.state == "open"
+
+        assert "1 of 1 handed over" in self.begin(root, where, to="ada")
+        found.refresh_from_db()
+        assert found.claimed_by == ada
+
+    def test_how_far_it_is_shows_while_it_goes_on(self, host, root, monkeypatch):
+        for n in range(3):
+            failed(host, run=f"r-{n}")
+        where = self.chosen(root, do="close", all="on", query="tab=unclaimed")
+        monkeypatch.setattr(bulk, "AT_ONCE", 2)
+
+        page = self.begin(root, where)
+        assert 'max="3" value="2"' in page
+        assert page.count("waits</span>") == 1
+        assert "3 of 3 closed" in self.begin(root, where)
+
+    def test_a_worker_that_was_lost_is_rung_for_again(self, host, root, monkeypatch):
+        rung = []
+        monkeypatch.setattr(bells, "ring", lambda *said: rung.append(said))
+        where = self.chosen(root, do="close", id=[str(failed(host).pk)])
+        pk = int(where.rpartition("/")[2])
+        sweeping.ring_for_batches(timezone.now() + timedelta(hours=1))
+        as_(root).post(f"{where}/begin")
+        rung.clear()
+
+        sweeping.ring_for_batches(timezone.now())
+        assert rung == []
+        sweeping.ring_for_batches(timezone.now() + timedelta(minutes=1))
+        assert rung == [(bells.MOVE_MANY, pk)]
+        bulk.work(batch=pk)
+        sweeping.ring_for_batches(timezone.now() + timedelta(minutes=2))
+        assert len(rung) == 1
+
+    def test_begun_twice_it_is_done_once(self, host, root):
+        found = failed(host)
+        where = self.chosen(root, do="close", id=[str(found.pk)])
+        for _ in range(2):
+            assert "1 of 1 closed" in self.begin(root, where)
+
+        closed = AuditEntry.objects.filter(action="escalation.closed")
+        assert closed.count() == 1
 
     def test_nothing_is_ever_decided_for_many(self, host, root):
         found = failed(host)
         for word in ("override", "uphold", "resolve", "accept"):
-            as_(root).post("/queue/many", {"do": word, "id": [str(found.pk)], "sure": "1"})
+            assert not self.chosen(root, do=word, id=[str(found.pk)])
 
+        assert {many.value for many in Many} == {"assign", "release", "close"}
         found.refresh_from_db()
         assert found.state == "open"
 
     def test_a_reviewer_closes_none(self, host, ada):
-        found = failed(host)
-        as_(ada).post("/queue/many", {"do": "close", "id": [str(found.pk)], "sure": "1"})
-
-        found.refresh_from_db()
-        assert found.state == "open"
+        assert not self.chosen(ada, do="close", id=[str(failed(host).pk)])
 
     def test_another_tenants_are_not_touched(self, host, other_host, root):
-        theirs = failed(other_host, run="r-9")
-        as_(root).post("/queue/many", {"do": "close", "id": [str(theirs.pk)], "sure": "1"})
+        assert not self.chosen(root, do="close", id=[str(failed(other_host, run="r-9").pk)])
 
-        theirs.refresh_from_db()
-        assert theirs.state == "open"
+    def test_nobody_sees_or_begins_what_another_chose(self, host, root, ada):
+        found = failed(host)
+        where = self.chosen(root, do="close", id=[str(found.pk)])
+
+        assert as_(ada).get(where).status_code == 404
+        assert as_(ada).post(f"{where}/begin").status_code == 404
+        assert as_(root).get("/queue/many")["Location"] == "/queue"
+
+    def test_old_batches_and_those_that_nobody_began_are_forgotten(self, host, root):
+        where = self.chosen(root, do="close", id=[str(failed(host).pk)])
+        self.begin(root, where)
+        self.chosen(root, do="release", id=[str(failed(host, run="r-2").pk)])
+
+        forget_old(timezone.now() + timedelta(days=2))
+        assert [each.do for each in Batch.objects.all()] == ["close"]
+        forget_old(timezone.now() + timedelta(days=91))
+        assert not Batch.objects.exists()
 
 
 FORM = {

@@ -3,7 +3,7 @@
 Smaller than the drills they stand for, so that they end in a minute. At full size, by hand:
 
     DRILL_RACES=200 DRILL_REVIEWERS=32 DRILL_DECISIONS=1000 DRILL_OUTAGE=20 \
-        pytest -s tests/verification/test_drills.py
+        pytest -s --timeout 0 tests/verification/test_drills.py
 
 `DRILL_SEED` repeats a drill; the seed and what became of the decisions are printed.
 """

@@ -12,13 +12,16 @@ from django.db.models import Exists, OuterRef
 
 from verification.actions.audit import record
 from verification.domain.delivery import UNSETTLED
-from verification.models import Content, Delivery, Draft, Notification, Replay
+from verification.models import Batch, Content, Delivery, Draft, Notification, Replay
 
 ACTOR = "system:retention"
 AT_ONCE = 500
 REPLAYS_FOR = timedelta(days=2)
 """Hosts of OpenWOP keep idempotency records for at least a day; so do we, and a day more."""
 NOTIFICATIONS_FOR = timedelta(days=90)
+BATCHES_FOR = timedelta(days=90)
+LOOKED_AT_FOR = timedelta(days=1)
+"""Batches that nobody began."""
 
 
 @transaction.atomic
@@ -40,6 +43,8 @@ def erase_expired(now: datetime) -> int:
 
 
 def forget_old(now: datetime) -> None:
-    """Forget answers that nobody repeats any more and notifications that nobody reads any more."""
+    """Forget answers that nobody repeats, notifications that nobody reads, and old batches."""
     Replay.objects.filter(at__lte=now - REPLAYS_FOR).delete()
     Notification.objects.filter(made_at__lte=now - NOTIFICATIONS_FOR, send_at=None).delete()
+    Batch.objects.filter(ended_at__lte=now - BATCHES_FOR).delete()
+    Batch.objects.filter(started_at=None, made_at__lte=now - LOOKED_AT_FOR).delete()

@@ -2,6 +2,7 @@
 
 from verification.models.answer import GateReceipt, SigningKey
 from verification.models.audit import AuditEntry, Checkpoint
+from verification.models.batch import Batch, BatchItem
 from verification.models.content import Content
 from verification.models.delivery import Attempt, Delivery, HostRest, ReviewWebhook
 from verification.models.escalation import Escalation, Resolution
@@ -22,6 +23,8 @@ from verification.models.review import Comment, Draft, Vote
 __all__ = [
     "Attempt",
     "AuditEntry",
+    "Batch",
+    "BatchItem",
     "CataloguedModel",
     "Checkpoint",
     "Comment",

@@ -29,7 +29,7 @@ demo: .venv/.for-running  ## while it runs: play a few minutes of real work
 
 test: .venv/.for-testing test-tools  ## everything real: PostgreSQL, Redis, Celery, Chromium; ARGS=...
 	@$(BIN)/python -m compileall -q $(SOURCES)
-	$(BIN)/pytest -m "not bench and not model" $(ARGS)
+	$(BIN)/pytest -n auto --maxprocesses 4 -m "not bench and not model" $(ARGS)
 
 check: .venv/.for-testing  ## style, types, walls, migrations, deployment
 	$(BIN)/ruff check .

@@ -2,10 +2,14 @@
 
 import pytest
 from django.contrib.auth.models import User
+from hypothesis import settings
 
 from runs.actions.people import grant
 from runs.models import Host, Role, Workspace
 from tests.factories import add_host_named, person
+
+settings.register_profile("untimed", parent=settings(), deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture

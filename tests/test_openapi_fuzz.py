@@ -63,7 +63,6 @@ def attack(api, method, path, operation):
 
     @settings(
         max_examples=EXAMPLES,
-        deadline=None,
         database=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),

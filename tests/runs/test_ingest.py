@@ -171,7 +171,7 @@ def story():
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 def test_any_order_repetition_and_batching_ends_in_the_same_run(host, story, data):
     """Each example is a run of its own, so that one database serves them all."""
     arrivals = data.draw(st.permutations(story * 2))

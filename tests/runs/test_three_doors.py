@@ -122,7 +122,7 @@ def three(remotes, connected):
 
 
 @given(data=st.data())
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 def test_any_interleaving_of_the_doors_ends_in_the_same_run(three, story, data):
     remote, host, reference = three
     run_id = f"r-{random.randrange(10**9)}"

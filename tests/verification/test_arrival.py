@@ -103,7 +103,7 @@ def told(host, *batches):
 
 
 @given(data=st.data(), story=stories)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 def test_the_final_state_does_not_depend_on_arrival(host, data, story):
     missing = data.draw(st.sets(st.integers(1, len(story)), max_size=2))
     events = events_of(story, missing)
@@ -147,7 +147,7 @@ def worst(gate):
     target=st.sampled_from(TARGETS),
     place=st.integers(1, 10),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 def test_adding_a_fail_never_makes_a_gate_weaker(host, story, critic, target, place):
     """Also where the fail comes late, to a place between events that are already held."""
     at = min(place, len(story) + 1)

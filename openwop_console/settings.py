@@ -235,6 +235,8 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "OpenWOP Console",
     "DESCRIPTION": "Send run events, read runs and gates, work the reviewer queue.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": ["openwop_console.openapi.complete"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,

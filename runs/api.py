@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -11,14 +10,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from runs import door
+from runs.api_shapes import CURSOR, HOST, HOST_KEY, RUN
 from runs.auth import check_scope
 from runs.body import headers_of, read_body
+from runs.describing import answers, refer, text
 from runs.limits import limits_document
 from runs.models import Run
 from runs.queries.api import run_document, run_page, runs_page
 from runs.refusal import Refusal
 
-HOST = OpenApiParameter("host", str, description="Which host's run, where several have the id.")
+_KEY = "Not needed: events are stored once however often they come. 22 to 128 of A-Za-z0-9._~-."
 
 
 class EventsView(APIView):
@@ -30,8 +31,16 @@ class EventsView(APIView):
 
     @extend_schema(
         operation_id="sendEvents",
-        request={"application/json": OpenApiTypes.OBJECT, "application/x-ndjson": OpenApiTypes.STR},
-        responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT, 207: OpenApiTypes.OBJECT},
+        auth=HOST_KEY,
+        parameters=[
+            OpenApiParameter("Content-Encoding", str, "header", enum=["gzip", "identity"]),
+            OpenApiParameter("Idempotency-Key", str, "header", description=_KEY),
+        ],
+        request={
+            "application/json": refer("Events"),
+            "application/x-ndjson": text("One event a line."),
+        },
+        responses=answers({200: "Receipt", 201: "Receipt", 207: "Receipt"}, 403, 409, 415, 429),
     )
     def post(self, request: Request) -> Response:
         """Take one event, `{"events": […]}`, an array, or NDJSON. A 2xx means committed."""
@@ -53,7 +62,20 @@ class ReadingView(APIView):
 class RunsView(ReadingView):
     """The runs that the caller sees."""
 
-    @extend_schema(operation_id="listRuns", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="listRuns",
+        parameters=[
+            OpenApiParameter("tile", str, description="running, waiting, review, blocked …"),
+            OpenApiParameter("status", str, description="Only of this status."),
+            OpenApiParameter("outcome", str, description="Only of this outcome."),
+            OpenApiParameter("host", str, description="Only of this host."),
+            OpenApiParameter("standing", str, description="Only with this worst gate."),
+            OpenApiParameter("q", str, description="Part of a run's or workflow's id."),
+            OpenApiParameter("limit", int, description="At most so many, 1 to 200."),
+            CURSOR,
+        ],
+        responses=answers({200: "RunsPage"}, 403),
+    )
     def get(self, request: Request) -> Response:
         """List runs, newest activity first, in pages."""
         return Response(runs_page(request.user, request.query_params))
@@ -62,7 +84,9 @@ class RunsView(ReadingView):
 class RunView(ReadingView):
     """One run."""
 
-    @extend_schema(operation_id="getRun", parameters=[HOST], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="getRun", parameters=[RUN, HOST], responses=answers({200: "Run"}, 403)
+    )
     def get(self, request: Request, run: str) -> Response:
         """Return what the run's log adds up to."""
         return Response(run_document(find_run(request, run)))
@@ -74,11 +98,12 @@ class RunEventsView(ReadingView):
     @extend_schema(
         operation_id="listRunEvents",
         parameters=[
+            RUN,
             HOST,
             OpenApiParameter("after_sequence", int, description="Only events above it; -1: all."),
             OpenApiParameter("limit", int, description="At most so many, 1 to 1000."),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses=answers({200: "RunEventsPage"}, 403),
     )
     def get(self, request: Request, run: str) -> Response:
         """Return events in sequence order, in the shape of OpenWOP's poll answer."""
@@ -88,7 +113,7 @@ class RunEventsView(ReadingView):
 class LimitsView(APIView):
     """What is too much."""
 
-    @extend_schema(operation_id="getLimits", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="getLimits", responses=answers({200: "Limits"}))
     def get(self, request: Request) -> Response:
         """Return every limit with the setting that changes it."""
         return Response(limits_document())

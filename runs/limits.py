@@ -47,12 +47,13 @@ def limits_document() -> dict[str, Any]:
     """Return every limit with the variable that changes it, as the API serves it."""
     return {
         "limits": {
-            _camel(name): {"limit": getattr(settings, django), "setting": variable}
+            camel(name): {"limit": getattr(settings, django), "setting": variable}
             for name, (django, variable) in (SETTINGS | FLOW).items()
         }
     }
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """Return a name of several words as JSON writes it."""
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)

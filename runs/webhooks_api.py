@@ -1,8 +1,7 @@
 """The address that hosts deliver signed webhooks to. It translates and nothing more."""
 
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,6 +9,8 @@ from rest_framework.views import APIView
 
 from runs.actions.ingest import count_refusals
 from runs.actions.webhooks import receive
+from runs.api_shapes import SIGNED
+from runs.describing import answers, refer
 from runs.domain.answers import message_of
 from runs.domain.webhook_bodies import MEDIA_TYPES
 from runs.flow import Sender, flow
@@ -27,9 +28,10 @@ class WebhookView(APIView):
 
     @extend_schema(
         operation_id="receiveWebhook",
-        auth=[],
-        request={"application/json": OpenApiTypes.OBJECT},
-        responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
+        auth=SIGNED,
+        parameters=[OpenApiParameter("host", str, "path", description="Slug of the host.")],
+        request={"application/json": refer("WebhookDelivery")},
+        responses=answers({200: "WebhookAnswer", 202: "WebhookPull"}, 403, 409, 415, 429),
     )
     def post(self, request: Request, host: str) -> Response:
         """Take one delivery: 200 committed, 202 noted and to be read from the host.

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,7 +68,17 @@ def read_reply(connection: socket.socket) -> Reply:
     first, *lines = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(":") for line in lines)
     headers = {name.lower(): value.strip() for name, _, value in pairs}
+    if headers.get("transfer-encoding") == "chunked":
+        body = b"".join(_chunks(body))
     return Reply(int(first.split(" ")[1]), headers, body)
+
+
+def _chunks(body: bytes) -> Iterator[bytes]:
+    while body:
+        size, _, rest = body.partition(b"\r\n")
+        length = int(size, 16)
+        yield rest[:length]
+        body = rest[length + 2 :] if length else b""
 
 
 def _is_whole(received: bytes) -> bool:

@@ -4,19 +4,20 @@ from uuid import UUID
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from runs.api import HOST, find_run
+from runs.api import find_run
+from runs.api_shapes import CURSOR, HOST, RUN
 from runs.auth import check_scope
+from runs.describing import answers
 from runs.live import run_group
 from runs.refusal import Refusal
 from verification.actions.answering import answer_gate
 from verification.actions.evidence import public_keys, signed_evidence
-from verification.domain.gate_answers import AnswerBasis, GateDecision
+from verification.api_shapes import RUN_OF_TARGET, TARGET, id_of, number_of
 from verification.models import Finding, GateReceipt
 from verification.patience import is_seconds, patience_of
 from verification.queries.api import (
@@ -28,19 +29,6 @@ from verification.queries.api import (
 )
 from verification.queries.evidence import evidence_document
 from verification.queries.standing import Standing, standings
-
-RUN = OpenApiParameter("run", str, description="The run that the target is in.")
-ANSWER = {
-    "type": "object",
-    "required": ["decision", "basis", "complete", "expiresAt", "receiptId"],
-    "properties": {
-        "decision": {"type": "string", "enum": [each.value for each in GateDecision]},
-        "basis": {"type": "string", "enum": [each.value for each in AnswerBasis]},
-        "complete": {"type": "boolean", "description": "No sequence of the run is missing."},
-        "expiresAt": {"type": "string", "format": "date-time"},
-        "receiptId": {"type": "string", "format": "uuid"},
-    },
-}
 
 
 class JudgementView(APIView):
@@ -58,11 +46,12 @@ class GateView(JudgementView):
     @extend_schema(
         operation_id="checkGate",
         parameters=[
-            RUN,
+            TARGET,
+            RUN_OF_TARGET,
             HOST,
             OpenApiParameter("wait", int, description="Seconds to wait for an answer; 60 at most."),
         ],
-        responses={200: ANSWER},
+        responses=answers({200: "GateAnswer"}, 403),
     )
     def get(self, request: Request, target: str) -> Response:
         """Return what may be done with a result now. Whatever is not plainly a pass is none."""
@@ -87,7 +76,11 @@ class GateView(JudgementView):
 class ReceiptView(JudgementView):
     """One answer that was given about a gate."""
 
-    @extend_schema(operation_id="getGateReceipt", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="getGateReceipt",
+        parameters=[id_of("The answer.", "receipt")],
+        responses=answers({200: "GateReceipt"}, 403),
+    )
     def get(self, request: Request, receipt: UUID) -> Response:
         """Return what was answered, when, to whom, and over which verdicts."""
         seen = GateReceipt.objects.visible_to(request.user).select_related("run__host")
@@ -97,7 +90,11 @@ class ReceiptView(JudgementView):
 class EvidenceView(JudgementView):
     """The evidence of one finding."""
 
-    @extend_schema(operation_id="getEvidence", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="getEvidence",
+        parameters=[number_of("finding", "finding")],
+        responses=answers({200: "Evidence"}, 403),
+    )
     def get(self, request: Request, finding: int) -> Response:
         """Return everything a finding rests on, signed, to be checked anywhere."""
         seen = Finding.objects.visible_to(request.user).select_related("run__host")
@@ -110,7 +107,7 @@ class EvidenceView(JudgementView):
 class SigningKeysView(APIView):
     """The keys that this Console signs with."""
 
-    @extend_schema(operation_id="listSigningKeys", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="listSigningKeys", responses=answers({200: "SigningKeys"}))
     def get(self, request: Request) -> Response:
         """Return the public halves, to compare evidence with."""
         return Response({"keys": public_keys()})
@@ -119,7 +116,11 @@ class SigningKeysView(APIView):
 class RunGatesView(JudgementView):
     """The gates of one run."""
 
-    @extend_schema(operation_id="listRunGates", parameters=[HOST], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="listRunGates",
+        parameters=[RUN, HOST],
+        responses=answers({200: "RunGates"}, 403),
+    )
     def get(self, request: Request, run: str) -> Response:
         """Return what the standing verdicts on each target allow."""
         return Response(gates_document(find_run(request, run)))
@@ -128,7 +129,11 @@ class RunGatesView(JudgementView):
 class RunFindingsView(JudgementView):
     """The findings about one run."""
 
-    @extend_schema(operation_id="listRunFindings", parameters=[HOST], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="listRunFindings",
+        parameters=[RUN, HOST],
+        responses=answers({200: "Findings"}, 403),
+    )
     def get(self, request: Request, run: str) -> Response:
         """Return what was noticed about the host's behaviour, with the evidence."""
         return Response(findings_document(find_run(request, run)))
@@ -143,9 +148,9 @@ class EscalationsView(JudgementView):
             HOST,
             OpenApiParameter("run", str, description="Only of this run."),
             OpenApiParameter("state", str, description="open, claimed, resolved, moot, expired."),
-            OpenApiParameter("cursor", str, description="`next` of the page before."),
+            CURSOR,
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses=answers({200: "EscalationsPage"}, 403),
     )
     def get(self, request: Request) -> Response:
         """List escalations, due first."""

@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from runs.api_shapes import CURSOR
+from runs.describing import answers
 from runs.models import Workspace
 from runs.refusal import Refusal
+from verification.api_shapes import PEOPLE
 from verification.queries.audit import entries, verify, workspaces_audited
 
 _WORKSPACE = OpenApiParameter("workspace", str, description="Slug; needed where you see several.")
@@ -25,9 +27,10 @@ class AuditView(APIView):
             OpenApiParameter("actor", str, description="Beginning of an actor, such as person:7."),
             OpenApiParameter("action", str, description="Beginning of an action."),
             OpenApiParameter("subject", str, description="Beginning of a subject."),
-            OpenApiParameter("cursor", str, description="`next` of the page before."),
+            CURSOR,
         ],
-        responses=OpenApiTypes.OBJECT,
+        auth=PEOPLE,
+        responses=answers({200: "AuditPage"}, 403, 404),
     )
     def get(self, request: Request) -> Response:
         """List entries, newest first."""
@@ -44,7 +47,8 @@ class AuditVerifyView(APIView):
             OpenApiParameter("fromSeq", int, description="First entry; 1 where it is not said."),
             OpenApiParameter("toSeq", int, description="Last entry; the newest where not said."),
         ],
-        responses=OpenApiTypes.OBJECT,
+        auth=PEOPLE,
+        responses=answers({200: "AuditVerified"}, 403, 404),
     )
     def get(self, request: Request) -> Response:
         """Check every hash, link and checkpoint. Source: OpenWOP audit-verify-result.schema."""

@@ -11,13 +11,15 @@ from django.conf import settings
 from django.http import Http404, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from runs.api_shapes import RUN
 from runs.auth import check_scope
+from runs.describing import answers, refer
 from runs.limits import limits
 from runs.live import run_group
 from runs.refusal import Refusal
@@ -27,6 +29,7 @@ from verification.actions.jobs import DayIsSpent
 from verification.actions.replays import KeyUsedForAnother, once
 from verification.api_bodies import idempotency_key, json_object
 from verification.api_refusals import refusal_of
+from verification.api_shapes import PEOPLE, key_parameter
 from verification.auth import deciding_person
 from verification.domain.errors import VerificationError
 from verification.domain.hosting import approvals
@@ -49,6 +52,8 @@ from verification.run_stream import RunStream
 
 _MODES = frozenset({"values", "updates", "messages", "debug"})
 _CURSOR = OpenApiParameter("lastSequence", int, description="Only events above it; unset: all.")
+_NOT_HERE = (404, 406)
+"""Switched off, or a major that is not spoken."""
 _TIMEOUT = OpenApiParameter("timeout", int, description="Seconds to wait for one, 60 at most.")
 
 
@@ -90,7 +95,9 @@ class DiscoveryView(HostingView):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(operation_id="discoverHost", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="discoverHost", responses=answers({200: "HostDocument"}, *_NOT_HERE)
+    )
     def get(self, request: Request) -> Response:
         """Return the discovery document, of v1 or, where the header asks for it, of v2."""
         document = discovery(
@@ -105,7 +112,11 @@ class DiscoveryView(HostingView):
 class HostedRunView(HostingView):
     """One run of the Console."""
 
-    @extend_schema(operation_id="getHostedRun", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="getHostedRun",
+        parameters=[RUN],
+        responses=answers({200: "HostedRun"}, 403, *_NOT_HERE),
+    )
     def get(self, request: Request, run: str) -> Response:
         """Return its snapshot, with what a person is asked about it."""
         return Response(snapshot(self.find(request, run), self.speaks))
@@ -116,8 +127,8 @@ class HostedPollView(HostingView):
 
     @extend_schema(
         operation_id="pollHostedRun",
-        parameters=[_CURSOR, _TIMEOUT],
-        responses=OpenApiTypes.OBJECT,
+        parameters=[RUN, _CURSOR, _TIMEOUT],
+        responses=answers({200: "HostedPoll"}, 403, *_NOT_HERE),
     )
     def get(self, request: Request, run: str) -> Response:
         """Return the events above a sequence; wait for one where there is none yet."""
@@ -139,8 +150,16 @@ class HostedEventsView(HostingView):
 
     @extend_schema(
         operation_id="streamHostedRun",
-        parameters=[OpenApiParameter("streamMode", str, description="Every mode shows all.")],
-        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+        parameters=[
+            RUN,
+            OpenApiParameter("streamMode", str, description="Every mode shows all."),
+            OpenApiParameter("Last-Event-ID", str, "header", description="Only what came after."),
+        ],
+        responses={
+            (200, "application/json"): OpenApiResponse(refer("HostedPoll")),
+            (200, "text/event-stream"): OpenApiTypes.STR,
+            **answers({}, 403, *_NOT_HERE),
+        },
     )
     def get(self, request: Request, run: str) -> HttpResponseBase:
         """Stream the events after `Last-Event-ID`; as JSON where that is what is accepted."""
@@ -165,9 +184,14 @@ class HostedInterruptView(HostingView):
 
     @extend_schema(
         operation_id="resolveHostedInterrupt",
-        parameters=[OpenApiParameter("Idempotency-Key", str, "header")],
-        request=OpenApiTypes.OBJECT,
-        responses=OpenApiTypes.OBJECT,
+        auth=PEOPLE,
+        parameters=[
+            RUN,
+            OpenApiParameter("node", str, "path", description="The node that asks."),
+            key_parameter("8 to 128 letters, digits, `.`, `_`, `~` or `-`."),
+        ],
+        request={"application/json": refer("HostedAnswer")},
+        responses=answers({200: "HostedAnswered"}, 403, 409, 410, 415, *_NOT_HERE),
     )
     def post(self, request: Request, run: str, node: str) -> Response:
         """Decide, as a person: `{"resumeValue": {"action": "accept", "feedback": "…"}}`."""
@@ -198,7 +222,9 @@ class ProofView(HostingView):
     """The conformance seam: a real run of the Console that comes to the verdict asked for."""
 
     @extend_schema(
-        operation_id="proveGate", request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT
+        operation_id="proveGate",
+        request={"application/json": refer("ProofRequest")},
+        responses=answers({200: "Proof"}, 403, 415, 429, *_NOT_HERE),
     )
     def post(self, request: Request) -> Response:
         """Run a job that ends in `simulateVerdict` and say what its gate did with the result."""

@@ -7,13 +7,14 @@ from uuid import UUID
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from runs.api_shapes import CURSOR
 from runs.body import read_body
+from runs.describing import answers, refer
 from runs.domain.strict_json import JsonRefused, parse
 from runs.limits import limits
 from runs.models import Run, Viewer
@@ -21,18 +22,16 @@ from runs.refusal import Refusal
 from verification import judges
 from verification.actions import jobs
 from verification.actions.askers import MayNotAsk, WorkspaceUnclear, asker_of, canceller_of
+from verification.api_shapes import id_of, key_parameter
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.request import JobRequest, read_request
 from verification.domain.jobs.states import Operation
 from verification.models import Job
 from verification.queries.jobs import job_document, jobs_page
 
-KEY = OpenApiParameter(
-    "Idempotency-Key",
-    str,
-    OpenApiParameter.HEADER,
-    description="The same key with the same body starts one job, however often it is sent.",
-)
+KEY = key_parameter("The same key with the same body starts one job, however often it is sent.")
+JOB = id_of("The job.", "job")
+_STARTED = answers({200: "JobDetail", 202: "JobDetail"}, 403, 404, 409, 415, 429)
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -44,8 +43,8 @@ class ConsensusView(APIView):
     @extend_schema(
         operation_id="startConsensus",
         parameters=[KEY],
-        request={"application/json": OpenApiTypes.OBJECT},
-        responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
+        request={"application/json": refer("ConsensusRequest")},
+        responses=_STARTED,
     )
     def post(self, request: Request) -> Response:
         """Take a question, an answer or a proposer, and judges; return the job."""
@@ -61,9 +60,9 @@ class JobsView(APIView):
         operation_id="listJobs",
         parameters=[
             OpenApiParameter("state", str, description="queued, running, done or broken."),
-            OpenApiParameter("cursor", str, description="`next` of the page before."),
+            CURSOR,
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses=answers({200: "JobsPage"}),
     )
     def get(self, request: Request) -> Response:
         """List jobs, newest first, in pages."""
@@ -72,8 +71,8 @@ class JobsView(APIView):
     @extend_schema(
         operation_id="startJob",
         parameters=[KEY],
-        request={"application/json": OpenApiTypes.OBJECT},
-        responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
+        request={"application/json": refer("JobRequest")},
+        responses=_STARTED,
     )
     def post(self, request: Request) -> Response:
         """Start a job; `operation` says which kind."""
@@ -83,7 +82,7 @@ class JobsView(APIView):
 class JobView(APIView):
     """One job."""
 
-    @extend_schema(operation_id="getJob", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="getJob", parameters=[JOB], responses=answers({200: "JobDetail"}))
     def get(self, request: Request, job: UUID) -> Response:
         """Return how far it is, how the judges voted, and once it has ended its result."""
         return Response(job_document(find_job(request.user, job), whole=True))
@@ -92,7 +91,12 @@ class JobView(APIView):
 class CancelJobView(APIView):
     """The end of a job that somebody does not want any more."""
 
-    @extend_schema(operation_id="cancelJob", request=None, responses={202: OpenApiTypes.OBJECT})
+    @extend_schema(
+        operation_id="cancelJob",
+        parameters=[JOB],
+        request=None,
+        responses=answers({202: "JobDetail"}, 403),
+    )
     def post(self, request: Request, job: UUID) -> Response:
         """Ask that it be stopped; a call under way is called off. Nothing of it passes."""
         found = find_job(request.user, job)
@@ -107,7 +111,7 @@ class CancelJobView(APIView):
 class ModelsView(APIView):
     """What jobs may use."""
 
-    @extend_schema(operation_id="listModels", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="listModels", responses=answers({200: "Models"}))
     def get(self, request: Request) -> Response:
         """Return the names of the models that are set up; rules need none."""
         return Response({"models": judges.catalogue()})

@@ -11,19 +11,21 @@ from typing import Any
 import orjson
 from django.contrib.auth.models import User
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from runs.api_shapes import CURSOR
 from runs.auth import check_scope
+from runs.describing import answers, refer
 from runs.refusal import Refusal
 from verification.actions import comments, escalations
 from verification.actions.redrive import redrive
 from verification.actions.replays import KeyUsedForAnother, once
 from verification.api_bodies import idempotency_key, json_object
 from verification.api_refusals import refusal_of
+from verification.api_shapes import MOVE, PEOPLE, key_parameter, number_of
 from verification.auth import deciding_person
 from verification.domain.decisions import UnreadableDecision, read_decision, read_seen
 from verification.domain.errors import VerificationError
@@ -50,7 +52,11 @@ _KEYS = {
 class EscalationView(APIView):
     """One request for a person."""
 
-    @extend_schema(operation_id="getEscalation", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="getEscalation",
+        parameters=[number_of("escalation")],
+        responses=answers({200: "EscalationDetail"}, 403),
+    )
     def get(self, request: Request, pk: int) -> Response:
         """Return it with what can be decided, what was, and where the decision is now."""
         check_scope(request.user, "gates:read")
@@ -64,9 +70,14 @@ class MoveView(APIView):
 
     @extend_schema(
         operation_id="moveEscalation",
-        parameters=[OpenApiParameter("Idempotency-Key", str, "header")],
-        request=OpenApiTypes.OBJECT,
-        responses=OpenApiTypes.OBJECT,
+        auth=PEOPLE,
+        parameters=[
+            number_of("escalation"),
+            MOVE,
+            key_parameter("`resolve` needs one: 8 to 128 letters, digits, `.`, `_`, `~` or `-`."),
+        ],
+        request={"application/json": refer("Move")},
+        responses=answers({200: "EscalationDetail"}, 403, 409, 410, 415),
     )
     def post(self, request: Request, pk: int, move: str) -> Response:
         """Make the move. A 2xx means committed; refusals name the reason and never a value."""
@@ -100,9 +111,9 @@ class DeliveriesView(APIView):
         operation_id="listDeliveries",
         parameters=[
             OpenApiParameter("state", str, description="waiting, dead, stopped …"),
-            OpenApiParameter("cursor", str, description="`next` of the page before."),
+            CURSOR,
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses=answers({200: "DeliveriesPage"}, 403),
     )
     def get(self, request: Request) -> Response:
         """List deliveries, newest first."""
@@ -115,7 +126,13 @@ class RedriveView(APIView):
 
     parser_classes = ()
 
-    @extend_schema(operation_id="redriveDelivery", request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="redriveDelivery",
+        auth=PEOPLE,
+        parameters=[number_of("delivery")],
+        request=None,
+        responses=answers({200: "Delivery"}, 403, 409),
+    )
     def post(self, request: Request, pk: int) -> Response:
         """Put a dead, stopped or undeliverable delivery on its way again, with the same bytes."""
         person = deciding_person(request)

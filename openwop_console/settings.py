@@ -302,6 +302,7 @@ DELIVERY_DAYS = number("OPENWOP_CONSOLE_DELIVERY_DAYS", 30, least=1)
 CELERY_TASK_ROUTES = {
     "runs.tasks.pull": {"queue": "pull"},
     "verification.tasks.run_job": {"queue": "jobs"},
+    "verification.tasks.export": {"queue": "pull"},
 }
 CELERY_BEAT_SCHEDULE["sweep-hosts"] = {
     "task": "runs.tasks.sweep",
@@ -359,6 +360,9 @@ JOB_DEADLINE_S = number("OPENWOP_CONSOLE_JOB_DEADLINE_S", 900, least=1)
 DAILY_TOKENS = number("OPENWOP_CONSOLE_DAILY_TOKENS", 0)
 """What the jobs of a workspace may spend in a day; 0: no limit."""
 
+_OTLP = text("OTEL_EXPORTER_OTLP_ENDPOINT").rstrip("/")
+OTLP_TRACES = text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", _OTLP and f"{_OTLP}/v1/traces")
+"""Where the spans of jobs are sent; empty: nowhere. The exporter reads other OTEL_ variables."""
 HOST_SURFACE = flag("OPENWOP_CONSOLE_HOST_SURFACE", default=False)
 """Whether OpenWOP clients may read and answer the Console's own runs as those of a host."""
 

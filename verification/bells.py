@@ -2,9 +2,10 @@
 
 from runs.bells import ring
 
-__all__ = ["DELIVER", "LEARN", "MOVE_MANY", "NOTIFY", "RUN_JOB", "ring"]
+__all__ = ["DELIVER", "EXPORT", "LEARN", "MOVE_MANY", "NOTIFY", "RUN_JOB", "ring"]
 
 DELIVER = "verification.tasks.deliver"
+EXPORT = "verification.tasks.export"
 NOTIFY = "verification.tasks.notify"
 LEARN = "verification.tasks.learn"
 RUN_JOB = "verification.tasks.run_job"

@@ -31,6 +31,7 @@ def sweep(now: datetime | None = None) -> None:
     lapse_claims(now)
     ring_for_jobs(now)
     ring_for_batches(now)
+    ring_for_exports(now)
     timeouts.pass_due(now)
     effects.tell_of_missing_effects(now)
     ring_for_notifications(now)
@@ -79,6 +80,13 @@ def ring_for_batches(now: datetime) -> None:
     """Ring for batches that have begun and do not move."""
     for pk in bulk.under_way(now - BATCH_RESTS):
         bells.ring(bells.MOVE_MANY, pk)
+
+
+def ring_for_exports(now: datetime) -> None:
+    """Ring for jobs whose spans are due at the collector."""
+    due = Job.objects.filter(export_at__lte=now).order_by("export_at")
+    for pk in due.values_list("pk", flat=True)[:AT_ONCE]:
+        bells.ring(bells.EXPORT, pk)
 
 
 def lapse_claims(now: datetime) -> None:

@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from verification import sweeping
-from verification.actions import bulk, deliveries, job_loop, learning, notifying
+from verification.actions import bulk, deliveries, exporting, job_loop, learning, notifying
 
 
 @shared_task(name="verification.tasks.deliver")
@@ -35,6 +35,12 @@ def move_many(batch: int) -> None:
 def run_job(job: int) -> None:
     """Work on a job, if it is unfinished and nobody else is at it."""
     job_loop.work(job=job)
+
+
+@shared_task(name="verification.tasks.export")
+def export(job: int) -> None:
+    """Send the spans of a job that has ended, if that is due."""
+    exporting.export(job=job)
 
 
 @shared_task(name="verification.tasks.sweep")

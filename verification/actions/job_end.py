@@ -2,6 +2,9 @@
 
 from datetime import datetime
 
+from django.conf import settings
+
+from verification import bells
 from verification.actions import job_traces
 from verification.actions.content import digest_of, keep
 from verification.actions.job_runs import tell_answer, tell_end
@@ -50,5 +53,8 @@ def _end(
     job.state, job.verdict = state.value, verdict.value
     job.basis = "" if basis is None else basis.value
     job.ended_at, job.lease_until = now, None
+    if settings.OTLP_TRACES:
+        job.export_at = now
+        bells.ring(bells.EXPORT, job.pk)
     job.save()
     tell_end(job=job, now=now)

@@ -93,6 +93,10 @@ class Job(models.Model):
     )
     events_emitted = models.IntegerField(default=0)
     decided_event = models.CharField(max_length=160, blank=True, default="")
+    export_at = models.DateTimeField(
+        null=True,
+        help_text="When its spans are due at the collector; empty: never, or they are there.",
+    )
 
     basis = models.CharField(max_length=16, blank=True, default="", choices=_choices(Basis))
     verdict = models.CharField(max_length=8, blank=True, default="", choices=_choices(GateVerdict))
@@ -126,6 +130,11 @@ class Job(models.Model):
                 fields=["lease_until"],
                 condition=Q(state__in=["queued", "running"]),
                 name="jobs_unfinished",
+            ),
+            models.Index(
+                fields=["export_at"],
+                condition=Q(export_at__isnull=False),
+                name="jobs_to_export",
             ),
         ]
 

@@ -303,6 +303,7 @@ CELERY_TASK_ROUTES = {
     "runs.tasks.pull": {"queue": "pull"},
     "verification.tasks.run_job": {"queue": "jobs"},
     "verification.tasks.export": {"queue": "pull"},
+    "verification.tasks.test_connection": {"queue": "pull"},
 }
 CELERY_BEAT_SCHEDULE["sweep-hosts"] = {
     "task": "runs.tasks.sweep",

@@ -27,6 +27,11 @@ def workspace_group(workspace: int) -> str:
     return f"workspace.{workspace}"
 
 
+def host_group(host: int) -> str:
+    """Return the name of the group that a host's open pages of settings join."""
+    return f"host.{host}"
+
+
 class _Bell(threading.Thread):
     """Rings each waiting group once, however often it was asked to meanwhile."""
 

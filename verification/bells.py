@@ -2,7 +2,7 @@
 
 from runs.bells import ring
 
-__all__ = ["DELIVER", "EXPORT", "LEARN", "MOVE_MANY", "NOTIFY", "RUN_JOB", "ring"]
+__all__ = ["CONNECT", "DELIVER", "EXPORT", "LEARN", "MOVE_MANY", "NOTIFY", "RUN_JOB", "ring"]
 
 DELIVER = "verification.tasks.deliver"
 EXPORT = "verification.tasks.export"
@@ -10,3 +10,4 @@ NOTIFY = "verification.tasks.notify"
 LEARN = "verification.tasks.learn"
 RUN_JOB = "verification.tasks.run_job"
 MOVE_MANY = "verification.tasks.move_many"
+CONNECT = "verification.tasks.test_connection"

@@ -8,7 +8,8 @@ from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from runs.actions.append import JUDGING_FAILED
-from runs.models import CapabilitySnapshot, Run
+from runs.domain.canary import OPEN_FOR
+from runs.models import CapabilitySnapshot, ConnectionTest, Run
 from verification import bells
 from verification.actions import bulk, checkpoints, effects, escalations, retention, timeouts
 from verification.actions.judge import judge_again
@@ -36,6 +37,7 @@ def sweep(now: datetime | None = None) -> None:
     effects.tell_of_missing_effects(now)
     ring_for_notifications(now)
     ring_for_questions(now)
+    ring_for_connection_tests(now)
     checkpoints.sign_due(now)
     retention.erase_expired(now)
     retention.forget_old(now)
@@ -57,6 +59,13 @@ def ring_for_questions(now: datetime) -> None:
     unknown = Escalation.objects.waiting().filter(ask_host_at__lte=now)
     for pk in unknown.order_by("ask_host_at").values_list("pk", flat=True)[:AT_ONCE]:
         bells.ring(bells.LEARN, pk)
+
+
+def ring_for_connection_tests(now: datetime) -> None:
+    """Ring for tests of connections that nobody has begun, while somebody may still wait."""
+    waiting = ConnectionTest.objects.filter(begun_at=None, asked_at__gt=now - OPEN_FOR)
+    for pk in waiting.values_list("pk", flat=True)[:AT_ONCE]:
+        bells.ring(bells.CONNECT, pk)
 
 
 def ring_for_notifications(now: datetime) -> None:

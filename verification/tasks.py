@@ -4,7 +4,21 @@ from celery import shared_task
 from django.utils import timezone
 
 from verification import sweeping
-from verification.actions import bulk, deliveries, exporting, job_loop, learning, notifying
+from verification.actions import (
+    bulk,
+    connecting,
+    deliveries,
+    exporting,
+    job_loop,
+    learning,
+    notifying,
+)
+
+
+@shared_task(name="verification.tasks.test_connection")
+def test_connection(host: int) -> None:
+    """Try a host's connection, if that was asked for and nobody did."""
+    connecting.try_connection(host=host)
 
 
 @shared_task(name="verification.tasks.deliver")

@@ -6,14 +6,16 @@ refused by itself. A receipt with a 2xx means that what it counts as accepted is
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from runs.actions.append import Batch, Outcome, TurnedAway, append
+from runs.actions.canaries import hear, is_tried
+from runs.domain import canary
 from runs.domain.answers import message_of
 from runs.domain.batch import Batch as Events
 from runs.domain.batch import events_of, form_of, unpacked
@@ -103,6 +105,24 @@ def take(*, host: Host, events: Events, now: datetime) -> Receipt:
     Raises:
         Refusal: none of them can be taken.
     """
+    if canary.any_in(events.items):
+        return _try(host, events, now)
+    return _take(host, events, now)
+
+
+def _try(host: Host, events: Events, now: datetime) -> Receipt:
+    """Take what is sent for a connection test as far as it goes, and take all of it back."""
+    run_id = canary.only_run_in(events.items)
+    if not is_tried(host, run_id, now):
+        return _take(host, replace(events, items=canary.refused_in(events.items)), now)
+    with transaction.atomic():
+        receipt = _take(host, events, now)
+        transaction.set_rollback(True)  # counts and bells included
+    hear(host, run_id, now)
+    return receipt
+
+
+def _take(host: Host, events: Events, now: datetime) -> Receipt:
     batches, rejected = _sort_by_run(host, events.items, limits(), now)
     outcome = append(host=host, batches=batches, now=now) if batches else Outcome(0, 0, (), ())
     turned = sorted(

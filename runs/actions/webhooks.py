@@ -13,13 +13,15 @@ from typing import Any, NoReturn
 from django.db import connection, transaction
 from django.utils import timezone
 
+from runs.actions.canaries import hear, is_tried
 from runs.actions.due import is_readable, pull_soon
 from runs.actions.ingest import count_refusals, refusal_of_body, take
 from runs.actions.unread import hold_for_unread_verdicts
 from runs.actions.webhook_secrets import secrets_of
 from runs.domain.answers import message_of
 from runs.domain.batch import Batch as Events
-from runs.domain.refusals import BodyRefused
+from runs.domain.canary import REFUSED, is_canary
+from runs.domain.refusals import VALIDATION_ERROR, BodyRefused
 from runs.domain.tenants import TENANT_MISMATCH, is_foreign
 from runs.domain.webhook_bodies import Bell, Challenge, Told, delivery_of
 from runs.domain.webhooks import Reason, Unverified, Verified, verify
@@ -107,7 +109,8 @@ def _taken(host: Host, verified: Verified, raw: bytes, told: Told, now: datetime
             outcome = "accepted" if receipt.accepted else "duplicate"
         except Refusal as refusal:
             failure, outcome = refusal, str(refusal.details.get("reason", refusal.error))
-        _note(host, verified, raw, _About(told.run_id, told.sequence, outcome), now)
+        if not is_canary(told.run_id):
+            _note(host, verified, raw, _About(told.run_id, told.sequence, outcome), now)
     if failure is not None:
         raise failure
     return Answer(200, receipt.body())
@@ -117,6 +120,8 @@ def _rung(host: Host, verified: Verified, raw: bytes, bell: Bell, now: datetime)
     """Mark the run to be pulled, unless the event is held already."""
     if is_foreign(bell.run_id, host.tenant):
         _refuse_foreign(host, verified, raw, bell, now)
+    if is_canary(bell.run_id):
+        return _tried(host, bell, now)
     is_held = bell.sequence is not None and Event.objects.filter(
         run__host=host, run__run_id=bell.run_id, sequence=bell.sequence
     ).exists()  # fmt: skip
@@ -126,6 +131,14 @@ def _rung(host: Host, verified: Verified, raw: bytes, bell: Bell, now: datetime)
         if not is_held:
             _mark(host, bell, now)
     return Answer(200 if is_held else 202, {"runId": bell.run_id, "pull": not is_held})
+
+
+def _tried(host: Host, bell: Bell, now: datetime) -> Answer:
+    """Hear a bell that is rung for a connection test: there is no run to pull."""
+    if not is_tried(host, bell.run_id, now):
+        raise refusal_of_body(host, BodyRefused(VALIDATION_ERROR, REFUSED.reason, "/runId"), now)
+    hear(host, bell.run_id, now)
+    return Answer(202, {"runId": bell.run_id, "pull": False})
 
 
 def _refuse_foreign(

@@ -48,6 +48,7 @@ _ANSWERS: Mapping[str, str] = {
     "sequence_invalid": "The sequence is not an integer from 0 to 9007199254740991.",
     "timestamp_invalid": "The timestamp is not a date and time with an offset (RFC 3339).",
     "timestamp_in_future": "The timestamp is too far ahead of the Console's clock; check yours.",
+    "canary_over": "This run id was for a connection test that is over; start a new one.",
     "run_id_mismatch": "Around the event stands another run id than in it.",
     "tenant_mismatch": "The run id belongs to another tenant than this host.",
     # The payload.

@@ -1,5 +1,6 @@
 """The tables of facts."""
 
+from runs.models.connection import ConnectionTest, WebhookSubscription
 from runs.models.delivery import ReceivedDelivery, RetiringSecret
 from runs.models.event import Event, Gap, Refusal
 from runs.models.host import CapabilitySnapshot, Host, HostKey, OwnHost
@@ -10,6 +11,7 @@ from runs.models.workspace import Membership, Role, Workspace
 
 __all__ = [
     "CapabilitySnapshot",
+    "ConnectionTest",
     "Event",
     "Gap",
     "Host",
@@ -26,6 +28,7 @@ __all__ = [
     "Run",
     "RunSnapshot",
     "Viewer",
+    "WebhookSubscription",
     "Workspace",
     "workspaces_of",
 ]

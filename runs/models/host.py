@@ -77,6 +77,11 @@ class HostKey(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
+    is_canary = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="The Console's own, for a connection test: gone with its end.",
+    )
 
     is_authenticated = True
     is_active = True

@@ -96,7 +96,7 @@ def signed_headers(
     if not keys:
         raise WeakSecret
     timestamp = str(int(at.timestamp()))
-    signature = _openwop_signature(secrets[0], timestamp, body)
+    signature = openwop_signature(secrets[0], timestamp, body)
     return {
         "OpenWOP-Webhook-Id": delivery_id,
         "OpenWOP-Event-Type": EVENT_TYPE,
@@ -111,7 +111,7 @@ def signed_headers(
     }
 
 
-def _openwop_signature(secret: str, timestamp: str, body: bytes) -> str:
+def openwop_signature(secret: str, timestamp: str, body: bytes) -> str:
     """Sign `{timestamp}.{body}`; the key is the secret's text. Source: webhooks.md §Headers."""
     mac = hmac.new(secret.encode(), timestamp.encode() + b"." + body, "sha256")
     return f"sha256={mac.hexdigest()}"

@@ -1,0 +1,78 @@
+"""What a host is let in with, made and taken back by people: each time on the record.
+
+The rows are facts and made by `runs`; who did it is for the audit chain, without any secret.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from runs.actions import hosts, webhook_secrets
+from runs.models import Host, HostKey
+from verification.actions.audit import record
+
+COMMAND_LINE = "system:command-line"
+"""Who it was when somebody with the Console's own servers at hand used a command."""
+
+
+@transaction.atomic
+def add_host(*, by: str, **what: Any) -> hosts.AddedHost:
+    """Add a host, with its first key and secret; `what` is as `runs.actions.hosts.add_host`'s.
+
+    Args:
+        by: how the audit log names whoever does it.
+        what: name, workspace, and what else is known of it.
+
+    Raises:
+        HostExists: there is one of that id.
+    """
+    added = hosts.add_host(**what)
+    put_on_record(Host.objects.get(slug=added.id), "host.added", by)
+    return added
+
+
+@transaction.atomic
+def create_key(
+    *,
+    host: Host,
+    by: str,
+    scopes: Sequence[str] = hosts.SCOPES,
+    expires_at: datetime | None = None,
+) -> str:
+    """Return a new key of the host. Raises OwnHost."""
+    key = hosts.create_key(host=host, scopes=scopes, expires_at=expires_at)
+    put_on_record(host, "key.created", by, {"key": key.split("_")[2], "scopes": list(scopes)})
+    return key
+
+
+@transaction.atomic
+def revoke_key(*, key_id: str, by: str) -> None:
+    """Stop a key at once. Raises HostKey.DoesNotExist."""
+    hosts.revoke_key(key_id=key_id)
+    put_on_record(HostKey.objects.get(key_id=key_id).host, "key.revoked", by, {"key": key_id})
+
+
+@transaction.atomic
+def rotate_secret(
+    *, host: Host, by: str, overlap: timedelta = webhook_secrets.OVERLAP, secret: str = ""
+) -> str:
+    """Put a new webhook secret in force and return it. Raises OwnHost."""
+    made = webhook_secrets.rotate_secret(host=host, secret=secret, overlap=overlap)
+    hours = int(overlap.total_seconds() // 3600)
+    put_on_record(host, "webhook_secret.rotated", by, {"overlapHours": hours})
+    return made
+
+
+def put_on_record(
+    host: Host, action: str, by: str, detail: Mapping[str, Any] | None = None
+) -> None:
+    """Record what was done about a host."""
+    record(
+        workspace=host.workspace_id,
+        actor=by,
+        action=action,
+        subject=f"host:{host.slug}",
+        detail=detail,
+    )

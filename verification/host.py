@@ -11,6 +11,7 @@ from django.conf import settings
 
 from runs.domain.host_answer import Answer
 from runs.domain.log import LogLine, Origin
+from runs.domain.run_ids import to_segment
 from runs.host_reader import HostReader, Reading, segment, with_code
 from runs.models import Host
 from runs.pinned import Call, Line, send
@@ -36,6 +37,22 @@ class HostClient(HostReader):
     def read_artifact(self, run_id: str, artifact_id: str) -> Reading:
         """Read one result of a run. Source: OpenWOP rest-endpoints.md, artifacts."""
         return self._get(f"{self._run(run_id)}/artifacts/{segment(artifact_id)}", self._bearer())
+
+    def subscribe(self, body: bytes, idempotency_key: str) -> Reading:
+        """Ask the host to deliver its events to an address. Source: OpenWOP webhooks.md."""
+        headers = {**_JSON, **self._version(), **self._bearer(), "Idempotency-Key": idempotency_key}
+        call = Call("POST", self._path("webhooks"), headers, body)
+        answer, received = send(call, self._line)
+        is_read = answer.is_good and received is not None and received.is_whole
+        return Reading(with_code(answer, received), received.body if received and is_read else b"")
+
+    def unsubscribe(self, webhook_id: str, tenant: str) -> Answer:
+        """Ask the host to deliver no more; v1 hosts with tenants want theirs named."""
+        wanted = f"?tenantId={segment(tenant)}" if tenant and self._major == 1 else ""
+        name = segment(webhook_id) if self._major == 1 else to_segment(webhook_id)
+        url = f"{self._path('webhooks')}/{name}{wanted}"
+        headers = {**_JSON, **self._version(), **self._bearer()}
+        return with_code(*send(Call("DELETE", url, headers), self._line))
 
     def poll_events(self, run_id: str, after: int | None = None) -> tuple[LogLine, ...] | None:
         """Read the run's events above a sequence as lines without a position; None: unreadable."""

@@ -9,8 +9,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from openwop_console.pages import shown_once
 from openwop_console.pages.delivery_strip import can_redrive
 from openwop_console.pages.settings_frame import administered, person_of, tabs
+from openwop_console.pages.shown_once import Secret
 from runs.models import Host
 from verification.actions.redrive import redrive
 from verification.actions.review_webhooks import remove_webhook, set_webhook
@@ -63,10 +65,12 @@ def webhook(request: HttpRequest, host: str) -> HttpResponse:
     except VerificationError as refused:
         messages.error(request, str(refused))
         return redirect(_TAB)
-    return _page(request, made={"host": found.slug, "secret": secret})
+    made = Secret(f"webhook secret of {found.slug}", secret)
+    shown_once.keep(request, page="deliveries", secrets=[made])
+    return redirect(_TAB)
 
 
-def _page(request: HttpRequest, made: dict[str, str] | None = None) -> HttpResponse:
+def _page(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
     state = request.GET.get("state", "")
     rows = deliveries_seen(person)
@@ -89,7 +93,7 @@ def _page(request: HttpRequest, made: dict[str, str] | None = None) -> HttpRespo
                 {"host": each, "hook": hooks.get(each.pk), "rest": resting.get(each.pk)}
                 for each in hosts
             ],
-            "made": made,
+            "made": shown_once.taken(request, page="deliveries"),
         },
     )
 

@@ -12,7 +12,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from openwop_console.pages import shown_once
 from openwop_console.pages.settings_frame import person_of, tabs
+from openwop_console.pages.shown_once import Secret
 from runs.domain.destinations import Refused, read_url
 from verification.actions.notifying import mark_read, set_wish
 from verification.actions.tokens import create_token, revoke_token
@@ -52,19 +54,22 @@ def view(request: HttpRequest) -> HttpResponse:
     """Show one's tokens, and make one; its secret is shown this once."""
     person = person_of(request)
     form = TokenForm(request.POST or None)
-    made = ""
     if request.method == "POST" and form.is_valid():
         days = form.cleaned_data["days"]
         end = timezone.now() + timedelta(days=days) if days else None
         made = create_token(user=person, name=form.cleaned_data["name"], expires_at=end)
-        form = TokenForm()
+        shown_once.keep(request, page="profile", secrets=[Secret("token", made)])
+        return redirect("settings-profile")
+    tokens = PersonalToken.objects.filter(user=person).order_by("-created_at")
+    wanted = request.GET.get("revoke", "")
     shown = {
         "tabs": tabs(request, "settings-profile"),
         "form": form,
-        "made": made,
-        "tokens": PersonalToken.objects.filter(user=person).order_by("-created_at"),
+        "made": shown_once.taken(request, page="profile"),
+        "sure": tokens.filter(token_id=wanted, revoked_at=None).first() if wanted else None,
+        "tokens": tokens,
     }
-    return render(request, "settings/profile.html", shown)
+    return render(request, "settings/profile.html", shown, status=422 if form.errors else 200)
 
 
 @require_POST

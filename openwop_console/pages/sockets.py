@@ -22,6 +22,7 @@ from openwop_console.pages import (
     escalation,
     finding,
     findings,
+    host,
     job,
     jobs,
     queue,
@@ -36,7 +37,7 @@ from openwop_console.pages.presence import (
     sentence,
     watchers_group,
 )
-from runs.live import run_group, workspace_group
+from runs.live import host_group, run_group, workspace_group
 from runs.models import Run, Viewer, workspaces_of
 from runs.queries.timeline import Cursor
 from verification.actions.bulk import batch_group
@@ -332,6 +333,27 @@ class JobConsumer(PageConsumer):
         shown["with_answers"] = len(shown["versions"]) != self.seen_versions
         self.seen_votes, self.seen_versions = shown["seen_votes"], len(shown["versions"])
         return badge(user) + render_to_string("verification/job.html#changes", shown)
+
+
+class HostConsumer(PageConsumer):
+    """The settings of one host: a test of its connection goes on while somebody looks."""
+
+    quiet_s = 0.2
+
+    def groups_for(self, user: Viewer) -> list[str] | None:
+        """Return the host's group as well, if the viewer administers it."""
+        found = host.find(user, self.scope["url_route"]["kwargs"]["slug"])
+        if found is None:
+            return None
+        return [host_group(found.pk), *(super().groups_for(user) or [])]
+
+    def news(self, user: Viewer) -> str | None:
+        """Return how the test stands now."""
+        found = host.find(user, self.scope["url_route"]["kwargs"]["slug"])
+        if found is None:
+            return None
+        shown = host.connection(found)
+        return badge(user) + render_to_string("settings/host.html#changes", shown)
 
 
 def number_in(sent: dict[str, Any] | None, name: str) -> int:

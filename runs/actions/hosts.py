@@ -29,6 +29,17 @@ class AddedHost:
     webhook_secret: str
 
 
+class HostExists(ValueError):
+    """The workspace has a host of that id."""
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug
+        super().__init__(slug)
+
+    def __str__(self) -> str:
+        return f"There is a host {self.slug} already; choose another name, or connect that one."
+
+
 @transaction.atomic
 def add_host(
     *,
@@ -37,6 +48,7 @@ def add_host(
     capabilities: Mapping[str, Any] | None = None,
     base_url: str = "",
     api_key: str = "",
+    protocol_major: int = 1,
 ) -> AddedHost:
     """Add a host, and its workspace if that is new.
 
@@ -46,6 +58,10 @@ def add_host(
         capabilities: its `/.well-known/openwop` document, if known.
         base_url: where it answers, if it does.
         api_key: what we present to it.
+        protocol_major: which protocol it speaks, 1 or 2; what it advertises decides later.
+
+    Raises:
+        HostExists: the workspace has one that its id would be made for.
     """
     tenant, _ = Workspace.objects.get_or_create(
         slug=slugify(workspace)[:64] or "default", defaults={"name": workspace}
@@ -53,9 +69,10 @@ def add_host(
     secret = new_secret()
     host = Host.objects.create(
         workspace=tenant,
-        slug=_free_slug(name),
+        slug=_free_slug(name, tenant),
         name=name,
-        base_url=base_url,
+        base_url=base_url.rstrip("/"),
+        protocol_major=protocol_major,
         sealed_api_key=seal(api_key),
         sealed_webhook_secret=seal(secret),
     )
@@ -64,8 +81,12 @@ def add_host(
     return AddedHost(id=host.slug, key=create_key(host=host), webhook_secret=secret)
 
 
-def _free_slug(name: str) -> str:
+def _free_slug(name: str, workspace: Workspace) -> str:
+    """Return an id for a name; another workspace's host of that name is nobody else's to know."""
     wanted = slugify(name)[:56] or "host"
+    wanted = f"{wanted}-host" if wanted == "new" else wanted  # an address of the pages
+    if Host.objects.filter(workspace=workspace, slug=wanted).exists():
+        raise HostExists(wanted)
     taken = set(Host.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
     candidates = (wanted if n == 1 else f"{wanted}-{n}" for n in range(1, len(taken) + 2))
     return next(each for each in candidates if each not in taken)

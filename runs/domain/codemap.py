@@ -108,6 +108,14 @@ V1_NAMES = {
 CANONICAL = {name: name for name in REGISTERED | LIVE} | V1_NAMES
 """The v1 name of every known type, by the name on the wire."""
 
+
+def names_in(major: int) -> list[str]:
+    """Return every type that a host of a protocol major may be asked to send, as it calls them."""
+    if major == 1:
+        return sorted(REGISTERED | LIVE)
+    return sorted(REGISTERED - set(V1_NAMES.values()) | set(V1_NAMES))
+
+
 DOMAINS = frozenset(name.partition(".")[0] for name in CANONICAL)
 """The first segments that belong to the protocol."""
 

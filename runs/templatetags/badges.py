@@ -182,6 +182,12 @@ BADGES: Mapping[str, Badge] = {
     "basis.judge_error": Badge("Judge error", "alarm", "warn"),
     "basis.aborted": Badge("Aborted", "ban"),
     "basis.no_answer": Badge("No answer", "gap", "warn"),
+    # What a test of a host's connection found: green is only what really came back.
+    "tried.works": Badge("Works", "circle-check", "good"),
+    "tried.fails": Badge("Fails", "circle-cross", "bad", "wash"),
+    "tried.not_proven": Badge("Not proven", "question"),
+    "tried.not_applicable": Badge("Does not apply", "gap"),
+    "tried.waiting": Badge("Waiting", "clock"),
     "basis.suspected": Badge("Suspected", "eye", "warn", "wash"),
 }
 

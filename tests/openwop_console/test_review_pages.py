@@ -426,11 +426,14 @@ class TestQueueSettings:
 class TestOneself:
     def test_a_token_is_shown_once(self, ada):
         client = as_(ada)
-        page = client.post("/settings/profile", {"name": "laptop"}).content.decode()
+        client.post("/settings/profile", {"name": "laptop"})
+        page = client.get("/settings/profile").content.decode()
         token = PersonalToken.objects.get()
 
         assert f"owp_{token.token_id}_" in page
         assert f"owp_{token.token_id}_" not in client.get("/settings/profile").content.decode()
+        asked = client.get(f"/settings/profile?revoke={token.token_id}").content.decode()
+        assert "Revoke laptop?" in asked
         client.post(f"/settings/profile/{token.token_id}/revoke")
         token.refresh_from_db()
         assert token.revoked_at is not None

@@ -31,7 +31,7 @@ from runs.pinned import Call, Line, Received, send
 from runs.reading import reader_of
 from runs.sealing import SealBroken, unseal
 from verification import bells
-from verification.actions.host_keys import put_on_record
+from verification.actions.host_settings import put_on_record
 from verification.domain import connection as told
 from verification.domain.connection import Tried
 from verification.domain.outgoing import openwop_signature, signed_headers
@@ -41,8 +41,6 @@ from verification.models import ReviewWebhook
 logger = logging.getLogger(__name__)
 
 KEY_GOOD_FOR = timedelta(minutes=2)
-LOST_AFTER = timedelta(minutes=2)
-"""After so long without an end the worker is thought dead, and another test may begin."""
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 
 
@@ -62,7 +60,7 @@ def ask_for_test(*, host: Host, by: str, now: datetime | None = None) -> Connect
     now = now or timezone.now()
     Host.objects.select_for_update(no_key=True).get(pk=host.pk)
     known = ConnectionTest.objects.filter(host=host).first()
-    if known is not None and is_under_way(known, now):
+    if known is not None and told.is_under_way(known.asked_at, known.ended_at, now):
         return known
     asked, _ = ConnectionTest.objects.update_or_create(
         host=host,
@@ -78,11 +76,6 @@ def ask_for_test(*, host: Host, by: str, now: datetime | None = None) -> Connect
     bells.ring(bells.CONNECT, host.pk)
     put_on_record(host, "host.tested", by)
     return asked
-
-
-def is_under_way(test: ConnectionTest, now: datetime) -> bool:
-    """Say whether a test's worker is still waited for."""
-    return test.ended_at is None and test.asked_at > now - LOST_AFTER
 
 
 def try_connection(*, host: int) -> None:

@@ -6,7 +6,7 @@ host, and what was not proven, say so and are never green.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -38,6 +38,11 @@ class Line:
     fix: str = ""
     """What to do about it; empty where there is nothing to do."""
 
+    @property
+    def title(self) -> str:
+        """Return what it is called on pages."""
+        return NAMES[self.name]
+
     def document(self) -> dict[str, str]:
         """Return it as it is stored."""
         return {"name": self.name, "state": self.state, "words": self.words, "fix": self.fix}
@@ -65,6 +70,15 @@ NAMES: Mapping[str, str] = {
     "interrupt": "Interrupt echo",
     "heard": "Heard from the host",
 }
+
+LOST_AFTER = timedelta(minutes=2)
+"""After so long without an end the worker is thought dead, and another test may begin."""
+
+
+def is_under_way(asked_at: datetime, ended_at: datetime | None, now: datetime) -> bool:
+    """Say whether a test's worker is still waited for."""
+    return ended_at is None and asked_at > now - LOST_AFTER
+
 
 _NO_ADDRESS = "The Console does not know where this host answers: it only sends."
 _SAY_ADDRESS = "Say where it answers with `openwop-console hosts connect`, if it does."

@@ -9,9 +9,12 @@ from openwop_console.cli import hosts, keys, main
 from runs.actions.hosts import connect_host, create_key
 from runs.actions.people import grant
 from runs.actions.webhook_secrets import rotate_secret, secrets_of
-from runs.models import HostKey, OwnHost, PulledHost, Role
-from tests.factories import decided, event, person, send, verified
+from runs.models import Host, HostKey, OwnHost, PulledHost, Role
+from runs.sealing import unseal
+from tests.factories import add_host_named, decided, event, person, send, verified
+from verification import bells
 from verification.actions.job_runs import console_host
+from verification.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -66,13 +69,57 @@ def test_what_a_host_advertises_stands_next_to_what_its_runs_show(client, host):
 def test_a_new_key_is_shown_once_and_lets_the_host_in(client, host):
     address = f"/settings/hosts/{host.slug}"
 
-    shown = client.post(address, {"do": "key"}).content.decode()
+    assert client.post(address, {"do": "key"}).status_code == 302
+    shown = page(client, address)
     key = shown.split('<code class="id">')[1].split("</code>")[0]
 
     headers = {"authorization": f"Bearer {key}"}
     sent = Client().post("/api/v1/events", event(0), "application/json", headers=headers)
     assert sent.status_code in {200, 201}
     assert key not in page(client, address)
+
+
+def test_a_secret_waits_sealed_and_for_the_page_of_its_host_only(client, host):
+    other = add_host_named("beta", workspace="acme")
+    client.post(f"/settings/hosts/{host.slug}", {"do": "key"})
+
+    kept = str(client.session["shown_once"])
+    elsewhere = page(client, f"/settings/hosts/{other.slug}")
+    shown = page(client, f"/settings/hosts/{host.slug}")
+
+    key = shown.split('<code class="id">')[1].split("</code>")[0]
+    assert key.startswith("owc_live_")
+    assert key not in kept
+    assert "shown this once" not in elsewhere
+    assert "shown_once" not in client.session
+
+
+def test_what_is_done_about_keys_and_secrets_is_on_the_record_without_them(client, host):
+    address = f"/settings/hosts/{host.slug}"
+    client.post(address, {"do": "key"})
+    key = page(client, address).split('<code class="id">')[1].split("</code>")[0]
+    client.post(address, {"do": "secret"})
+    client.post(address, {"do": "revoke", "key": key.split("_")[2]})
+
+    entries = AuditEntry.objects.order_by("seq")
+
+    assert [each.action for each in entries] == [
+        "key.created",
+        "webhook_secret.rotated",
+        "key.revoked",
+    ]
+    assert {each.subject for each in entries} == {"host:alpha"}
+    assert key.split("_")[3] not in str([each.detail for each in entries])
+
+
+def test_revoking_is_asked_about_first(client, host):
+    key = HostKey.objects.get(host=host)
+
+    asked = page(client, f"/settings/hosts/{host.slug}?revoke={key.key_id}")
+
+    assert f"Revoke {key.key_id}?" in asked
+    key.refresh_from_db()
+    assert key.revoked_at is None
 
 
 def test_a_revoked_key_is_refused_at_once(client, host):
@@ -88,7 +135,9 @@ def test_a_revoked_key_is_refused_at_once(client, host):
 def test_the_old_webhook_secret_stays_good_for_a_while(client, host):
     old = secrets_of(host, timezone.now())
 
-    shown = client.post(f"/settings/hosts/{host.slug}", {"do": "secret"}).content.decode()
+    client.post(f"/settings/hosts/{host.slug}", {"do": "secret"})
+
+    shown = page(client, f"/settings/hosts/{host.slug}")
 
     host.refresh_from_db()
     now_good = secrets_of(host, timezone.now())
@@ -109,7 +158,92 @@ def test_without_an_address_nothing_is_read_and_the_page_says_what_to_do(client,
     client.post(f"/settings/hosts/{host.slug}", {"do": "read"})
 
     assert not PulledHost.objects.filter(host=host, next_at__isnull=False).exists()
-    assert "hosts connect" in page(client, f"/settings/hosts/{host.slug}")
+    assert "once it is known where it answers" in page(client, f"/settings/hosts/{host.slug}")
+
+
+NEW = {"name": "Gamma host", "workspace": "acme", "protocol": "2", "base_url": "", "api_key": ""}
+
+
+class TestANewHost:
+    def test_it_is_added_and_its_key_and_secret_are_shown_once(self, client, host):
+        answer = client.post("/settings/hosts/new", {**NEW, "base_url": "https://h.example/"})
+
+        added = Host.objects.get(slug="gamma-host")
+        assert answer.headers["Location"] == "/settings/hosts/gamma-host"
+        assert (added.base_url, added.protocol_major) == ("https://h.example", 2)
+        shown = page(client, "/settings/hosts/gamma-host")
+        assert shown.count("shown this once") == 2
+        assert page(client, "/settings/hosts/gamma-host").count("shown this once") == 0
+        assert AuditEntry.objects.filter(action="host.added").count() == 1
+
+    @pytest.mark.parametrize(
+        ("wrong", "why"),
+        [
+            ({"name": "Alpha"}, "There is a host alpha already"),
+            ({"name": ""}, "required"),
+            ({"workspace": "other"}, "valid choice"),
+            ({"protocol": "3"}, "valid choice"),
+            ({"base_url": "ftp://x"}, "Only https addresses"),
+            ({"base_url": "https://u:p@x.example"}, "user name or password"),
+            ({"base_url": "https://x.example/v1/"}, "ends before /v1"),
+            ({"base_url": "https://x.example/?a=1"}, "no query"),
+            ({"api_key": "schlüssel"}, "plain ASCII"),
+        ],
+        ids=str,
+    )
+    def test_what_does_not_fit_is_said_and_adds_nothing(self, client, host, other_host, wrong, why):
+        answer = client.post("/settings/hosts/new", NEW | wrong)
+
+        assert answer.status_code == 422
+        assert why in answer.content.decode()
+        assert Host.objects.count() == 2
+
+    def test_another_tenants_name_is_neither_taken_nor_told(self, client, host, other_host):
+        answer = client.post("/settings/hosts/new", {**NEW, "name": "omega"})
+
+        assert answer.headers["Location"] == "/settings/hosts/omega-2"
+
+    def test_whoever_administers_nothing_adds_nothing(self, host, ada):
+        client = Client()
+        client.force_login(ada)
+
+        assert client.post("/settings/hosts/new", NEW).status_code == 422
+        assert Host.objects.count() == 1
+
+
+class TestWhereAHostAnswers:
+    def test_it_is_kept_and_an_empty_key_keeps_the_key(self, client, host):
+        address = f"/settings/hosts/{host.slug}"
+        client.post(address, {"do": "connect", "base_url": "https://a.example", "api_key": "k-1"})
+        client.post(address, {"do": "connect", "base_url": "https://b.example", "api_key": ""})
+
+        host.refresh_from_db()
+        assert (host.base_url, unseal(host.sealed_api_key)) == ("https://b.example", "k-1")
+        assert "k-1" not in page(client, address)
+
+    def test_an_address_that_cannot_be_is_not_kept(self, client, host):
+        answer = client.post(
+            f"/settings/hosts/{host.slug}", {"do": "connect", "base_url": "gopher://x"}
+        )
+
+        assert answer.status_code == 422
+        host.refresh_from_db()
+        assert host.base_url == ""
+
+
+def test_a_test_is_asked_for_and_its_lines_are_shown(client, host, monkeypatch):
+    rung = []
+    monkeypatch.setattr(bells, "ring", lambda *what: rung.append(what))
+    address = f"/settings/hosts/{host.slug}"
+    assert "Not tried yet" in page(client, address)
+
+    client.post(address, {"do": "test"})
+
+    assert rung == [(bells.CONNECT, host.pk)]
+    shown = page(client, address)
+    assert "Being tried" in shown
+    assert "console-canary-" in shown
+    assert shown.count("<span>Waiting</span>") == 8
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

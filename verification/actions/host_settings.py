@@ -1,4 +1,4 @@
-"""What a host is let in with, made and taken back by people: each time on the record.
+"""What people do about hosts, their keys and their secrets: each time on the record.
 
 The rows are facts and made by `runs`; who did it is for the audit chain, without any secret.
 """
@@ -11,6 +11,7 @@ from django.db import transaction
 
 from runs.actions import hosts, webhook_secrets
 from runs.models import Host, HostKey
+from runs.sealing import unseal
 from verification.actions.audit import record
 
 COMMAND_LINE = "system:command-line"
@@ -31,6 +32,20 @@ def add_host(*, by: str, **what: Any) -> hosts.AddedHost:
     added = hosts.add_host(**what)
     put_on_record(Host.objects.get(slug=added.id), "host.added", by)
     return added
+
+
+@transaction.atomic
+def connect_host(*, host: Host, by: str, base_url: str, api_key: str | None) -> None:
+    """Say where a host answers and what we present to it; a key of None stays as it is.
+
+    Raises:
+        OwnHost: it is the Console's.
+        SealBroken: the key that is to stay cannot be opened.
+    """
+    known = unseal(host.sealed_api_key) if api_key is None else api_key
+    hosts.connect_host(host_id=host.slug, base_url=base_url, api_key=known)
+    host.refresh_from_db()
+    put_on_record(host, "host.connected", by, {"newKey": api_key is not None})
 
 
 @transaction.atomic

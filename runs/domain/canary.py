@@ -26,7 +26,7 @@ def sent_by_us(run_id: str) -> str:
     return run_id + _OURS
 
 
-def test_of(run_id: str) -> str:
+def test_run(run_id: str) -> str:
     """Return the run id of the test, whoever sends."""
     return run_id.removesuffix(_OURS)
 

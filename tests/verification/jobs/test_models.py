@@ -1,5 +1,8 @@
 """Jobs that ask models, over real HTTP, with models that behave and models that do not."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.model_server import (
@@ -14,6 +17,7 @@ from tests.model_server import (
     status,
     verdict,
 )
+from tests.system.running import PROJECT
 from tests.verification.jobs.building import SOLVER, THREE, panel, started, worked
 from verification.models import JobStep, JudgeVote, MemoryEntry
 
@@ -129,3 +133,15 @@ def test_errors_of_providers_are_told_without_their_words(host, models, settings
     assert JobStep.objects.get(job=job, phase="judge").failure["http"] == 500
     assert "CANARY" not in caplog.text
     assert "CANARY" not in repr(list(JobStep.objects.filter(job=job).values()))
+
+
+def test_no_providers_library_is_loaded_before_a_model_is_asked():
+    script = (
+        "import django; django.setup()\n"
+        "import sys, verification.tasks, openwop_console.urls\n"
+        "print([name for name in ('openai', 'anthropic', 'pydantic_ai') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -358,6 +358,8 @@ MODEL_ATTEMPTS = number("OPENWOP_CONSOLE_MODEL_ATTEMPTS", 3, least=1)
 MODEL_REPLY_TOKENS = number("OPENWOP_CONSOLE_MODEL_REPLY_TOKENS", 2048, least=64)
 JOB_LEASE_S = number("OPENWOP_CONSOLE_JOB_LEASE_S", 30, least=2)
 JOB_DEADLINE_S = number("OPENWOP_CONSOLE_JOB_DEADLINE_S", 900, least=1)
+TASKS_AT_ONCE = number("OPENWOP_CONSOLE_TASKS_AT_ONCE", 4, least=1)
+"""Tasks of one job that workers are on at the same time, where they do not depend on each other."""
 DAILY_TOKENS = number("OPENWOP_CONSOLE_DAILY_TOKENS", 0)
 """What the jobs of a workspace may spend in a day; 0: no limit."""
 

@@ -1,18 +1,23 @@
 """Reads a job's ledger back: the rules it agreed on and the history they are applied to."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from verification.domain.consensus.budgets import Budgets, Purchase
 from verification.domain.consensus.history import AbortRequested, Phase, Reply, Usage
-from verification.domain.consensus.rules import ConsensusRules
+from verification.domain.consensus.steps import Rules
 from verification.domain.errors import VerificationError
-from verification.domain.jobs.agreed import rules_of
-from verification.domain.jobs.request import JobRequest, read_request
+from verification.domain.jobs.agreed import rules_of, team_rules_of
+from verification.domain.jobs.request import JobRequest
+from verification.domain.jobs.requests import AnyRequest, read_any
 from verification.domain.jobs.spending import Spent
 from verification.domain.jobs.states import SETTLED
 from verification.domain.jobs.words import failure_of
+from verification.endpoints import PriceList
 from verification.models import Content, Job, JobStep
 
 Entry = Reply | AbortRequested
@@ -31,14 +36,17 @@ class Ledger:
     """A job as its rows tell it."""
 
     job: Job
-    request: JobRequest
-    rules: ConsensusRules
+    request: AnyRequest
+    rules: Rules
     steps: Sequence[JobStep]
+    """In the order of their positions."""
 
     @property
     def history(self) -> list[Entry]:
         """Return the replies in order, with the stop where it came. Raises ContentGone."""
-        history: list[Entry] = [_reply(step) for step in self.steps if step.state in SETTLED]
+        settled = [step for step in self.steps if step.state in SETTLED]
+        settled.sort(key=lambda step: step.settled_as or 0)
+        history: list[Entry] = [_reply(step) for step in settled]
         if self.job.stopped_before is not None:
             history.insert(self.job.stopped_before, AbortRequested())
         return history
@@ -52,7 +60,12 @@ class Ledger:
     def spent(self) -> list[Spent]:
         """What every step has cost, or may have."""
         return [
-            Spent(step.input_tokens + step.output_tokens, step.lost_tokens, step.reserved_tokens)
+            Spent(
+                step.input_tokens + step.output_tokens,
+                step.lost_tokens,
+                step.reserved_tokens,
+                (step.cost_usd or Decimal(0)) + step.lost_usd + step.reserved_usd,
+            )
             for step in self.steps
         ]
 
@@ -64,15 +77,39 @@ class Ledger:
 def load(job: Job) -> Ledger:
     """Return a job's ledger. Raises ContentGone."""
     steps = list(JobStep.objects.filter(job=job).select_related("reply").order_by("position"))
-    request = read_request(document_of(job))
-    rules = rules_of(
+    request = read_any(document_of(job))
+    return Ledger(job, request, _rules(job, request), steps)
+
+
+def _rules(job: Job, request: AnyRequest) -> Rules:
+    secret, run_id = bytes(job.nonce_secret), str(job.uid)
+    if isinstance(request, JobRequest):
+        return rules_of(
+            request,
+            quorum=job.shape["quorum"],
+            max_tokens=job.max_tokens,
+            secret=secret,
+            run_id=run_id,
+        )
+    return team_rules_of(
         request,
-        quorum=job.shape["quorum"],
-        max_tokens=job.max_tokens,
-        secret=bytes(job.nonce_secret),
-        run_id=str(job.uid),
+        budgets=_budgets(job),
+        at_once=job.shape["atOnce"],
+        secret=secret,
+        run_id=run_id,
     )
-    return Ledger(job, request, rules, steps)
+
+
+def _budgets(job: Job) -> Budgets:
+    if job.max_cost_usd is None:
+        return Budgets(job.max_tokens)
+    prices = PriceList()
+
+    def estimate(purchase: Purchase) -> float:
+        price = prices.price_of(purchase.model, purchase.usage)
+        return math.nan if price is None else float(price)
+
+    return Budgets(job.max_tokens, float(job.max_cost_usd), estimate)
 
 
 def document_of(job: Job) -> Mapping[str, Any]:

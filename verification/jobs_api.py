@@ -19,12 +19,13 @@ from runs.domain.strict_json import JsonRefused, parse
 from runs.limits import limits
 from runs.models import Run, Viewer
 from runs.refusal import Refusal
-from verification import judges
+from verification import endpoints
 from verification.actions import jobs
 from verification.actions.askers import MayNotAsk, WorkspaceUnclear, asker_of, canceller_of
 from verification.api_shapes import id_of, key_parameter
 from verification.domain.jobs.refusals import JobRefused
-from verification.domain.jobs.request import JobRequest, read_request
+from verification.domain.jobs.request import JobRequest
+from verification.domain.jobs.requests import AnyRequest, read_any
 from verification.domain.jobs.states import Operation
 from verification.models import Job
 from verification.queries.jobs import job_document, jobs_page
@@ -114,7 +115,7 @@ class ModelsView(APIView):
     @extend_schema(operation_id="listModels", responses=answers({200: "Models"}))
     def get(self, request: Request) -> Response:
         """Return the names of the models that are set up; rules need none."""
-        return Response({"models": judges.catalogue()})
+        return Response({"models": endpoints.catalogue()})
 
 
 def find_job(viewer: Viewer, uid: UUID) -> Job:
@@ -129,7 +130,7 @@ def _start(request: Request, given: Mapping[str, str]) -> Response:
     document = {**_document(request), **given}
     _check_operation(document)
     try:
-        asked = read_request(document)
+        asked = read_any(document)
         about = run_asked_about(request.user, asked)
         asker = asker_of(request.user, workspace=asked.workspace, about=about)
         started = jobs.start(
@@ -155,14 +156,14 @@ def _start(request: Request, given: Mapping[str, str]) -> Response:
     return Response(job_document(job, whole=True), status=202 if started.is_new else 200)
 
 
-def run_asked_about(viewer: Viewer, asked: JobRequest) -> Run | None:
+def run_asked_about(viewer: Viewer, asked: AnyRequest) -> Run | None:
     """Return the run that a request is about, as far as the viewer may know of it.
 
     Raises:
         Http404: there is none for them.
         JobRefused: several hosts have a run of this id and the request does not say which.
     """
-    if not asked.run_id:
+    if not isinstance(asked, JobRequest) or not asked.run_id:
         return None
     seen = Run.objects.visible_to(viewer).select_related("host", "workspace")
     runs = seen.filter(run_id=asked.run_id)
@@ -200,8 +201,8 @@ def _body(request: Request) -> bytes:
 
 
 def _check_operation(document: Mapping[str, Any]) -> None:
-    if document.get("operation") != Operation.CONSENSUS:
-        message = f"Say which operation: {Operation.CONSENSUS}."
+    if document.get("operation") not in list(Operation):
+        message = f"Say which operation: {', '.join(Operation)}."
         details = {"reason": "operation", "pointer": "/operation"}
         raise Refusal(400, "validation_error", message, details)
 

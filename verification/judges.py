@@ -1,66 +1,18 @@
-"""Asks models on behalf of jobs: which there are, and one call under way.
+"""Asks models on behalf of jobs: one call under way.
 
 A call runs in a thread of its own, so that whoever waits for it can keep a lease alive and call it
 off. Keys come from settings or from the admin; how a provider is spoken to is `providers`'.
 """
 
 import asyncio
-import logging
 import threading
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYet
 
-from django.conf import settings
-
-from runs.sealing import SealBroken, unseal
 from verification.calls import Endpoint, Failed, Question, Said
 from verification.domain.consensus import failures
-from verification.models import CataloguedModel
 
-__all__ = ["Call", "Endpoint", "Failed", "Question", "Said", "catalogue", "endpoint_named"]
-
-logger = logging.getLogger(__name__)
-
-
-def catalogue() -> list[str]:
-    """Return the names of the models that jobs may use, in order."""
-    added = CataloguedModel.objects.filter(is_enabled=True).values_list("name", flat=True)
-    return sorted({*added, *_in_settings()})
-
-
-def endpoint_named(name: str) -> Endpoint | None:
-    """Return the model of a name; None when there is none, or its key can no longer be opened."""
-    row = CataloguedModel.objects.filter(name=name, is_enabled=True).first()
-    if row is None:
-        return _in_settings().get(name)
-    try:
-        key = unseal(row.sealed_key)
-    except SealBroken:
-        logger.warning("the key of model %s cannot be opened", row.pk)
-        return None
-    return Endpoint(
-        name=row.name,
-        provider=row.provider,
-        model=row.model,
-        base_url=row.base_url,
-        key=key,
-        has_schemas=row.has_schemas,
-    )
-
-
-def _in_settings() -> dict[str, Endpoint]:
-    """Return the models of OPENWOP_CONSOLE_MODELS, each `provider:model`."""
-    addresses = {
-        "openai": ("", settings.OPENAI_KEY),
-        "anthropic": ("", settings.ANTHROPIC_KEY),
-        "compatible": (settings.COMPATIBLE_URL, settings.COMPATIBLE_KEY),
-    }
-    found = {}
-    for name in settings.MODELS:
-        provider, _, model = name.partition(":")
-        if provider in addresses and model:
-            found[name] = Endpoint(name, provider, model, *addresses[provider])
-    return found
+__all__ = ["Call", "Failed", "Question", "Said"]
 
 
 class Call:

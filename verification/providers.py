@@ -5,14 +5,11 @@ only for the call, and are never logged or returned.
 """
 
 import asyncio
-from decimal import Decimal
 from typing import Any
 
 import anthropic
 import httpx2
 import openai
-from genai_prices import Usage as PricedUsage
-from genai_prices import calc_price
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import (
     AgentRunError,
@@ -37,6 +34,7 @@ from verification.domain.consensus.failures import Failure, FailureKind, Status
 from verification.domain.consensus.history import Usage
 from verification.domain.consensus.prompts import Prompt
 from verification.domain.jobs.members import LONGEST_ANSWER
+from verification.endpoints import cost_of
 
 _ERRORS = (
     AgentRunError, UserError, openai.OpenAIError, anthropic.AnthropicError, httpx2.HTTPError,
@@ -130,17 +128,3 @@ def _failed(error: BaseException) -> Failed:
     if isinstance(error, UserError):
         return Failed(_permanent("MODEL_UNUSABLE", "UserError"))
     return Failed(failures.raised(type(error).__name__, status), asked)
-
-
-def cost_of(endpoint: Endpoint, usage: Usage) -> Decimal | None:
-    """Return what a call cost in US dollars by the public price list; None where none is known."""
-    if endpoint.provider == "compatible":
-        return None
-    try:
-        return calc_price(
-            PricedUsage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
-            model_ref=endpoint.model,
-            provider_id=endpoint.provider,
-        ).total_price
-    except LookupError:
-        return None

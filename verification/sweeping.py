@@ -15,7 +15,7 @@ from verification.actions import bulk, checkpoints, effects, escalations, retent
 from verification.actions.judge import judge_again
 from verification.domain.jobs.states import UNFINISHED
 from verification.domain.lifecycle import State
-from verification.models import Delivery, Escalation, Job, Judgement, Notification
+from verification.models import Delivery, Escalation, Job, JobTask, Judgement, Notification
 
 logger = logging.getLogger(__name__)
 
@@ -83,6 +83,9 @@ def ring_for_jobs(now: datetime) -> None:
     for pk in left.order_by("created_at").values_list("pk", flat=True)[:AT_ONCE]:
         Job.objects.filter(pk=pk).update(rung_at=now)
         bells.ring(bells.RUN_JOB, pk)
+    lost = JobTask.objects.filter(lease_until__lte=now, job__state__in=UNFINISHED)
+    for job, number in lost.order_by("lease_until").values_list("job", "number")[:AT_ONCE]:
+        bells.ring(bells.RUN_JOB, job, number)
 
 
 def ring_for_batches(now: datetime) -> None:

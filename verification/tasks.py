@@ -46,9 +46,9 @@ def move_many(batch: int) -> None:
 
 
 @shared_task(name="verification.tasks.run_job")
-def run_job(job: int) -> None:
-    """Work on a job, if it is unfinished and nobody else is at it."""
-    job_loop.work(job=job)
+def run_job(job: int, task: int = 0) -> None:
+    """Work on a job, or a task of it, if it is unfinished and nobody else is at it."""
+    job_loop.work(job=job, task=task)
 
 
 @shared_task(name="verification.tasks.export")

@@ -19,8 +19,8 @@ from verification.domain.consensus.history import Phase
 from verification.domain.errors import VerificationError
 from verification.domain.jobs import grid
 from verification.domain.jobs.differences import differences
-from verification.domain.jobs.outcome_words import outcome_sentence
-from verification.domain.jobs.states import SETTLED, StepState
+from verification.domain.jobs.outcome_words import outcome_sentence, tasks_sentence
+from verification.domain.jobs.states import SETTLED, Operation, StepState
 from verification.domain.jobs.told import verified
 from verification.domain.jobs.versions import Version, versions
 from verification.job_ledger import Ledger, load
@@ -65,7 +65,7 @@ def content(job: Job, viewer: Viewer, seen_votes: int = 0) -> dict[str, Any]:
         "rounds": _rounds(job, steps, votes),
         "critiques": [_critique(each) for each in votes if each.pk > seen_votes],
         "seen_votes": max((each.pk for each in votes), default=0),
-        "question": ledger.request.prompt if ledger else None,
+        "question": ledger.request.question if ledger else None,
         "versions": _versions(ledger, job) if ledger else [],
         "spending": _spending(job),
         "calls": [_call(step) for step in steps],
@@ -100,10 +100,10 @@ def _head(job: Job, steps: Sequence[JobStep]) -> dict[str, Any]:
         "is_cancelling": job.cancel_asked_at is not None and not job.has_ended,
         "verdict": job.verdict,
         "basis": job.basis,
-        "quorum": job.shape["quorum"],
+        "quorum": job.shape.get("quorum"),
         "judges": len(job.shape["judges"]),
         "rounds": job.rounds,
-        "max_rounds": job.shape["maxRounds"],
+        "max_rounds": job.shape.get("maxRounds"),
         "created_at": job.created_at,
         "ended_at": job.ended_at,
         "deadline_at": None if job.has_ended else job.deadline_at,
@@ -122,6 +122,8 @@ def _seconds(start: Any, end: Any) -> str:
 
 
 def _rounds(job: Job, steps: Sequence[JobStep], votes: Sequence[JudgeVote]) -> list[dict[str, Any]]:
+    if job.operation != Operation.CONSENSUS:
+        return []
     names = [judge["name"] for judge in job.shape["judges"]]
     rows = grid.grid(
         names,
@@ -186,6 +188,8 @@ def _text(content: Content | None) -> str:
 
 def _versions(ledger: Ledger, job: Job) -> list[dict[str, Any]]:
     """Return the answers, the newest first, each with what changed since the one before."""
+    if job.operation != Operation.CONSENSUS:
+        return []
     rounds = [step.round or 1 for step in ledger.steps if step.phase == Phase.REVISION]
     found = versions(ledger.history, rounds)
     before: list[Version | None] = [None, *found]
@@ -243,17 +247,23 @@ def _outcome(job: Job, votes: Sequence[JudgeVote]) -> dict[str, Any] | None:
     gate = Gate.objects.filter(run=job.run_id).first()
     waiting = Escalation.objects.waiting().filter(run=job.run_id).first()
     return {
-        "sentence": outcome_sentence(
-            job.basis,
-            stop=job.stop,
-            broken=job.broken_because,
-            accepts=sum(each.accepted for each in last),
-            judges=len(job.shape["judges"]),
-            quorum=job.shape["quorum"],
-        ),
+        "sentence": _sentence(job, last),
         "gate": gate.state if gate else "",
         "escalation_url": reverse("escalation", args=[waiting.pk]) if waiting else "",
     }
+
+
+def _sentence(job: Job, last: Sequence[JudgeVote]) -> str:
+    if job.operation != Operation.CONSENSUS:
+        return tasks_sentence(job.basis, stop=job.stop, broken=job.broken_because)
+    return outcome_sentence(
+        job.basis,
+        stop=job.stop,
+        broken=job.broken_because,
+        accepts=sum(each.accepted for each in last),
+        judges=len(job.shape["judges"]),
+        quorum=job.shape["quorum"],
+    )
 
 
 def _emitted(job: Job) -> str:
@@ -271,10 +281,11 @@ def _readable(ledger: Ledger | None) -> str:
 
 def _urls(job: Job, viewer: Viewer) -> dict[str, str]:
     may = isinstance(viewer, User) and may_ask(viewer, job.workspace)
+    is_form = job.operation == Operation.CONSENSUS
     return {
         "list": reverse("jobs"),
         "cancel": reverse("job-cancel", args=[job.uid]) if may and not job.has_ended else "",
         "review": reverse("job-review", args=[job.uid]) if may and job.verdict == "pass" else "",
         "again": reverse("job-again", args=[job.uid]) if may else "",
-        "edit": f"{reverse('job-new')}?from={job.uid}" if may else "",
+        "edit": f"{reverse('job-new')}?from={job.uid}" if may and is_form else "",
     }

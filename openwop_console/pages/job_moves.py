@@ -11,7 +11,7 @@ from verification.actions import jobs
 from verification.actions.askers import asker_of, canceller_of
 from verification.actions.job_reviews import send_to_person
 from verification.domain.errors import VerificationError
-from verification.domain.jobs.request import read_request
+from verification.domain.jobs.requests import read_any
 from verification.job_ledger import document_of
 from verification.jobs_api import find_job
 
@@ -44,7 +44,7 @@ def again(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Start a new job on the same request; the old one stays as it is."""
     job = find_job(request.user, uid)
     try:
-        asked = read_request(document_of(job))
+        asked = read_any(document_of(job))
         asker = asker_of(request.user, workspace=job.workspace.slug, about=job.about_run)
         started = jobs.start(request=asked, asker=asker, about=job.about_run)
     except VerificationError as refused:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from runs.models import Viewer, Workspace, workspaces_of
-from verification import judges
+from verification import endpoints
 from verification.actions import jobs
 from verification.actions.askers import asker_of
 from verification.domain.errors import VerificationError
@@ -83,7 +83,7 @@ def _beginning(request: HttpRequest) -> Mapping[str, Any]:
 
 
 def _page(request: HttpRequest, shown: Mapping[str, Any], errors: Any) -> HttpResponse:
-    models = judges.catalogue()
+    models = endpoints.catalogue()
     context = {
         "given": shown,
         "rows": _rows(shown),

@@ -20,9 +20,10 @@ from django.utils import timezone
 from verification import bells
 from verification.actions.job_leases import Lease, LeaseLost, give_back, is_to_stop, renew, take
 from verification.actions.job_records import record
-from verification.actions.job_steps import GoOn, Over, ToAsk, ToWait, next_todo
+from verification.actions.job_steps import GoOn, Left, Over, ToAsk, ToWait, next_todo
+from verification.calls import Endpoint
 from verification.domain.consensus import failures
-from verification.judges import Call, Endpoint, Failed, Said
+from verification.judges import Call, Failed, Said
 
 logger = logging.getLogger(__name__)
 
@@ -32,9 +33,9 @@ LOOK_EVERY_S = 0.5
 _CALL_OFF_S = 5.0
 
 
-def work(*, job: int) -> None:
-    """Work on a job until it ends, its slice is over, or another worker has it."""
-    lease = take(job=job, now=timezone.now())
+def work(*, job: int, task: int = 0) -> None:
+    """Work on a job, or on one task of it, until it ends or waits, or the slice is over."""
+    lease = take(job=job, now=timezone.now(), task=task)
     if lease is None:
         return
     try:
@@ -48,7 +49,7 @@ def _work(lease: Lease) -> None:
     while True:
         todo = next_todo(lease=lease, now=timezone.now())
         match todo:
-            case Over():
+            case Over() | Left():
                 return
             case GoOn():
                 pass
@@ -60,7 +61,7 @@ def _work(lease: Lease) -> None:
                 assert_never(todo)
         if time.monotonic() > until:
             if give_back(lease=lease, now=timezone.now()):
-                bells.ring(bells.RUN_JOB, lease.job)
+                bells.ring(bells.RUN_JOB, lease.job, lease.task)
             return
 
 

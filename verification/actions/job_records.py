@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 
 from django.conf import settings
@@ -17,10 +18,10 @@ from verification.domain.consensus.failures import Failure
 from verification.domain.consensus.steps import observed
 from verification.domain.jobs import backoff
 from verification.domain.jobs.states import SETTLED, StepState, Stop
-from verification.domain.jobs.words import failure_document
+from verification.domain.jobs.words import failure_document, number_of
 from verification.job_ledger import Ledger, load
 from verification.judges import Failed, Said
-from verification.models import JobStep
+from verification.models import JobStep, JobTask
 
 
 @transaction.atomic
@@ -61,8 +62,15 @@ def record(
 def _release(step: JobStep, failure: Failure) -> None:
     """Give back what was set aside, unless the call may have been paid for all the same."""
     if backoff.may_have_cost(failure):
-        step.lost_tokens += step.reserved_tokens
-    step.reserved_tokens = 0
+        count_as_lost(step)
+    step.reserved_tokens, step.reserved_usd = 0, Decimal(0)
+
+
+def count_as_lost(step: JobStep) -> None:
+    """Take as gone what a call may have cost that nobody will ever say anything of."""
+    step.lost_tokens += step.reserved_tokens
+    step.lost_usd += step.reserved_usd
+    step.reserved_tokens, step.reserved_usd = 0, Decimal(0)
 
 
 def _postpone(step: JobStep, result: Failed, now: datetime) -> None:
@@ -97,7 +105,8 @@ def start_step(ledger: Ledger, ask: Ask, fence: int, now: datetime) -> JobStep:
 def settle(ledger: Ledger, ask: Ask, step: JobStep, result: Said | Failure, now: datetime) -> None:
     """Write down how a call ended for good, and what the job shows since."""
     job = ledger.job
-    step.ended_at, step.next_attempt_at, step.reserved_tokens = now, None, 0
+    step.ended_at, step.next_attempt_at = now, None
+    step.reserved_tokens, step.reserved_usd = 0, Decimal(0)
     if isinstance(result, Said):
         step.state, step.cost_usd = StepState.ANSWERED, result.cost_usd
         step.input_tokens = result.usage.input_tokens
@@ -106,6 +115,7 @@ def settle(ledger: Ledger, ask: Ask, step: JobStep, result: Said | Failure, now:
         step.reply = keep(workspace=job.workspace_id, kind="job.reply", body=body)
     else:
         step.state, step.failure = StepState.FAILED, failure_document(result)
+    step.settled_as = ledger.settled
     step.save()
     others = [each for each in ledger.steps if each.position != step.position]
     now_known = replace(ledger, steps=sorted([*others, step], key=lambda each: each.position))
@@ -115,4 +125,6 @@ def settle(ledger: Ledger, ask: Ask, step: JobStep, result: Said | Failure, now:
         job_traces.keep_vote(job, step, shown, now)
     job.fruitless = 0
     job.save(update_fields=["fruitless", "rounds"])
+    if step.task:
+        JobTask.objects.filter(job=job, number=number_of(step.task)).update(fruitless=0)
     transaction.on_commit(partial(live.ring, live.run_group(job.run_id)))

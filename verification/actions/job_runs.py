@@ -5,6 +5,7 @@ is told once, in order, and never before it is true.
 """
 
 import hashlib
+import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -18,12 +19,17 @@ from runs.actions.log import console_line
 from runs.actions.runs import locked, note
 from runs.domain.log import Envelope
 from runs.models import Host, Run, Workspace
+from verification.actions.content import digest_of, keep
 from verification.actions.judge import judge
+from verification.domain.consensus.result import GateVerdict
 from verification.domain.jobs import told
-from verification.domain.jobs.states import Stop
+from verification.domain.jobs.states import JobBasis, Operation, Stop
 from verification.domain.signals import VERDICT_RECORDED
-from verification.models import ConsoleHost, Content, Job, JudgeVote
+from verification.models import ConsoleHost, Job, JobTask, JudgeVote
 from verification.situations import opaque_name
+
+Told = tuple[str, Mapping[str, Any]]
+"""Type and payload of an event."""
 
 
 def console_host(workspace: Workspace) -> Host:
@@ -61,17 +67,31 @@ def tell_start(*, host: Host, run_id: str, operation: str, asked_by: str, now: d
     return outcome.runs[0]
 
 
-def tell_answer(*, job: Job, agent: str, content: Content, now: datetime) -> None:
-    """Tell that there is an answer to be judged, by reference; later verdicts are about it."""
-    payload = told.decided(agent, content.pk, content.sha256, job.rounds)
-    (event_id,) = _tell(job, [("agent.decided", payload)], now)
-    job.answer, job.answer_sha256, job.decided_event = content, content.sha256, event_id
-    job.save(update_fields=["answer", "answer_sha256", "decided_event"])
+def tell_answer(*, of: Job | JobTask, agent: str, text: str, now: datetime) -> None:
+    """Tell of an answer, by reference, unless it is the one told last; later verdicts are about it.
+
+    Args:
+        of: the locked job, or a task of one.
+        agent: whose answer it is.
+        text: the answer. Content.
+        now: our clock.
+    """
+    body = text.encode("utf-8", "surrogatepass")
+    if not text or digest_of(body) == of.answer_sha256:
+        return
+    job = of if isinstance(of, Job) else of.job
+    content = keep(workspace=job.workspace_id, kind="job.answer", body=body)
+    payload = told.decided(agent, content.pk, content.sha256, of.rounds)
+    (event_id,) = tell(of, [("agent.decided", payload)], now)
+    of.answer, of.answer_sha256, of.decided_event = content, content.sha256, event_id
+    of.save(update_fields=["answer", "answer_sha256", "decided_event"])
 
 
-def tell_vote(*, vote: JudgeVote, now: datetime) -> None:
-    """Note on the job's run how a judge voted."""
+def tell_vote(*, vote: JudgeVote, task: JobTask | None, now: datetime) -> None:
+    """Note on the run of the job, or of its task, how a judge voted."""
     job = vote.job
+    of = job if task is None else task
+    assert of.run_id is not None  # noqa: S101  (nobody is judged before it has begun)
     line = console_line(
         event_id=f"console:vote:{job.uid}:{vote.step.position}",
         type="console.judge.voted",
@@ -79,13 +99,16 @@ def tell_vote(*, vote: JudgeVote, now: datetime) -> None:
         payload=told.voted(
             vote.judge, vote.round, accepted=vote.accepted, call_failed=vote.call_failed
         ),
-        caused_by=job.decided_event,
+        caused_by=of.decided_event,
     )
-    note(run=locked(job.run_id), lines=[line], now=now)
+    note(run=locked(of.run_id), lines=[line], now=now)
 
 
 def tell_end(*, job: Job, now: datetime) -> None:
     """Give the verdict and end the run; where the job was about a host's run, say so there too."""
+    if job.operation != Operation.CONSENSUS:
+        _tell_end_of_tasks(job, now)
+        return
     target = job.decided_event or str(job.uid)
     verdict = told.verified(target, job.verdict, list(job.shape.get("criteria", [])))
     events: list[tuple[str, Mapping[str, Any]]] = [("agent.verified", verdict)]
@@ -94,9 +117,31 @@ def tell_end(*, job: Job, now: datetime) -> None:
     else:
         events.append(("runOrchestrator.decided", told.concluded(job.verdict)))
         events.append(("run.completed", {}))
-    _tell(job, events, now)
+    tell(job, events, now)
     if job.about_run_id is not None:
         _tell_on_target(job, now)
+
+
+def _tell_end_of_tasks(job: Job, now: datetime) -> None:
+    """End the run of a job of tasks; the verdicts on its tasks have been told."""
+    if job.stop == Stop.CANCELLED:
+        tell(job, [("run.cancelled", {})], now)
+        return
+    job.iterations += 1
+    is_met = job.verdict == GateVerdict.PASS or job.basis == JobBasis.UNVERIFIED
+    end = told.ends(is_met, job.iterations)
+    tell(job, [("runOrchestrator.decided", end), ("run.completed", {})], now)
+    job.save(update_fields=["iterations"])
+
+
+def begin_child(*, task: JobTask, now: datetime) -> None:
+    """Begin the run of a task; the job's own run says so before and after."""
+    job = task.job
+    run_id = str(uuid.uuid5(job.uid, f"task-{task.number}"))
+    started = told.task_started(str(job.uid), task.number)
+    envelope = _envelope(run_id, 0, "run.started", started, now)
+    outcome = append(host=job.run.host, batches={run_id: Batch([(0, envelope)])}, now=now)
+    task.run = outcome.runs[0]
 
 
 def _tell_on_target(job: Job, now: datetime) -> None:
@@ -114,19 +159,19 @@ def _tell_on_target(job: Job, now: datetime) -> None:
     judge(run=run, now=now)
 
 
-def _tell(
-    job: Job, events: Sequence[tuple[str, Mapping[str, Any]]], now: datetime
-) -> tuple[str, ...]:
-    """Append events to the job's run and return their ids."""
-    run_id = str(job.uid)
+def tell(of: Job | JobTask, events: Sequence[Told], now: datetime) -> tuple[str, ...]:
+    """Append events to the run of a locked job, or of its task, and return their ids."""
+    job = of if isinstance(of, Job) else of.job
+    assert of.run is not None  # noqa: S101  (nothing is told of what has not begun)
+    run_id = of.run.run_id
     envelopes = [
         _envelope(run_id, sequence, type_, payload, now)
-        for sequence, (type_, payload) in enumerate(events, job.events_emitted + 1)
+        for sequence, (type_, payload) in enumerate(events, of.events_emitted + 1)
     ]
     batch = Batch(list(enumerate(envelopes)))
     append(host=job.run.host, batches={run_id: batch}, now=now)
-    job.events_emitted += len(events)
-    job.save(update_fields=["events_emitted"])
+    of.events_emitted += len(events)
+    of.save(update_fields=["events_emitted"])
     return tuple(each.event_id for each in envelopes)
 
 

@@ -5,11 +5,17 @@ from datetime import datetime
 from typing import Any
 
 from verification.actions.content import keep
-from verification.actions.job_runs import tell_vote
+from verification.actions.job_runs import Told, tell, tell_vote
 from verification.domain.consensus import observed as seen
 from verification.domain.consensus.failures import Status
 from verification.domain.consensus.result import Result
-from verification.models import Job, JobStep, JudgeVote, MemoryEntry, Span
+from verification.domain.jobs import told
+from verification.domain.jobs.states import Operation
+from verification.domain.jobs.words import number_of
+from verification.models import Job, JobStep, JobTask, JudgeVote, MemoryEntry, Span
+
+_CONTENT = frozenset({"oma.task.title", "oma.task.role"})
+"""Attributes that somebody wrote: they stay out of spans."""
 
 
 def keep_observed(job: Job, shown: seen.Observed, now: datetime) -> None:
@@ -56,13 +62,16 @@ def _plain(attributes: Mapping[str, object]) -> dict[str, Any]:
     return {
         name: value if isinstance(value, bool | int | float) else str(value)
         for name, value in attributes.items()
+        if name not in _CONTENT
     }
 
 
 def _keep_memory(job: Job, shown: seen.Observed, now: datetime) -> None:
     known = MemoryEntry.objects.filter(job=job).count()
+    written: list[Told] = []
     for number, write in enumerate(shown.memory[known:], known):
         body = write.value.encode("utf-8", "surrogatepass")
+        written.append(("memory.written", told.written(write.agent, write.key, number)))
         MemoryEntry.objects.create(
             job=job,
             number=number,
@@ -71,6 +80,8 @@ def _keep_memory(job: Job, shown: seen.Observed, now: datetime) -> None:
             value=keep(workspace=job.workspace_id, kind="job.memory", body=body),
             at=now,
         )
+    if written and job.operation != Operation.CONSENSUS:
+        tell(job, written, now)
 
 
 def keep_vote(job: Job, step: JobStep, shown: seen.Observed, now: datetime) -> None:
@@ -78,10 +89,12 @@ def keep_vote(job: Job, step: JobStep, shown: seen.Observed, now: datetime) -> N
     said = [event for event in shown.trace if event.type == "consensus"]
     if len(said) <= JudgeVote.objects.filter(job=job).count():
         return
+    task = task_named(job, step.task) if step.task else None
     details = said[-1].details
     critique = str(details.get("dissent", "")).encode("utf-8", "surrogatepass")
     vote = JudgeVote.objects.create(
         job=job,
+        task=step.task,
         round=int(str(details["round"])),
         judge=said[-1].agent,
         accepted=details["accepted"] is True,
@@ -93,8 +106,17 @@ def keep_vote(job: Job, step: JobStep, shown: seen.Observed, now: datetime) -> N
         fence=step.fence,
         at=now,
     )
-    job.rounds = max(job.rounds, vote.round)
-    tell_vote(vote=vote, now=now)
+    of = job if task is None else task
+    of.rounds = max(of.rounds, vote.round)
+    of.save(update_fields=["rounds"])
+    tell_vote(vote=vote, task=task, now=now)
+
+
+def task_named(job: Job, name: str) -> JobTask:
+    """Return the row of a task by the name that the rules give it: `task-3`."""
+    found = JobTask.objects.select_related("run").get(job=job, number=number_of(name))
+    found.job = job
+    return found
 
 
 def keep_criteria(job: Job, result: Result) -> None:

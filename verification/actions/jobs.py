@@ -16,17 +16,20 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from runs.models import Host, Run, Workspace
-from verification import bells, judges
+from verification import bells, endpoints
 from verification.actions.audit import record
 from verification.actions.content import keep
 from verification.actions.job_runs import console_host, tell_start
 from verification.domain.capabilities import advertised
+from verification.domain.consensus.history import Usage
 from verification.domain.errors import VerificationError
 from verification.domain.index import index
-from verification.domain.jobs.agreed import agreed_quorum, shape_of
+from verification.domain.jobs.agreed import agreed_quorum, shape_of, team_shape_of
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.request import JobRequest
-from verification.domain.jobs.states import JobState, Operation
+from verification.domain.jobs.requests import AnyRequest
+from verification.domain.jobs.states import JobState
+from verification.domain.jobs.team_request import TeamRequest
 from verification.domain.subjects import SubjectKind, resolve
 from verification.models import Job, JobStep
 from verification.premises import premises
@@ -83,13 +86,13 @@ class Started:
 @transaction.atomic
 def start(
     *,
-    request: JobRequest,
+    request: AnyRequest,
     asker: Asker,
     about: Run | None = None,
     idempotency_key: str = "",
     now: datetime | None = None,
 ) -> Started:
-    """Start a consensus, or return the one that the same key has started.
+    """Start a job, or return the one that the same key has started.
 
     Args:
         request: what is asked for.
@@ -111,13 +114,13 @@ def start(
         if earlier.request_sha256 != content.sha256:
             raise KeyReused
         return Started(earlier, is_new=False)
-    quorum = _check(request, about, now)
+    shape = _agreed(request, about, now)
     _check_day(asker.workspace, now)
     uid = uuid.uuid4()
     run = tell_start(
         host=console_host(asker.workspace),
         run_id=str(uid),
-        operation=Operation.CONSENSUS.value,
+        operation=request.operation.value,
         asked_by=asker.name,
         now=now,
     )
@@ -125,16 +128,17 @@ def start(
         uid=uid,
         workspace=asker.workspace,
         run=run,
-        operation=Operation.CONSENSUS,
+        operation=request.operation,
         asked_by=asker.name,
         asked_by_host=asker.host,
         about_run=about,
-        about_target=request.target,
+        about_target=request.target if isinstance(request, JobRequest) else "",
         request=content,
         request_sha256=content.sha256,
-        shape=shape_of(request, quorum),
+        shape=shape,
         idempotency_key=idempotency_key,
         max_tokens=request.max_tokens,
+        max_cost_usd=request.max_cost if isinstance(request, TeamRequest) else None,
         created_at=now,
         deadline_at=now + timedelta(seconds=settings.JOB_DEADLINE_S),
         rung_at=now,
@@ -152,16 +156,30 @@ def _earlier(asker: Asker, key: str) -> Job | None:
     ).first()
 
 
-def _check(request: JobRequest, about: Run | None, now: datetime) -> int:
-    """Return the quorum; everything that needs more than the request itself is checked here."""
-    known = set(judges.catalogue())
+def _agreed(request: AnyRequest, about: Run | None, now: datetime) -> dict[str, Any]:
+    """Return the job's shape; what needs more than the request itself is checked here."""
+    known = set(endpoints.catalogue())
     for model, pointer in request.models:
         if model not in known:
             raise JobRefused("unknown_model", pointer, "No such model is set up here.")
-    is_gating = False
-    if about is not None:
-        is_gating = _check_target(request, about, now)
-    return agreed_quorum(request, is_gating=is_gating)
+    if isinstance(request, TeamRequest):
+        _check_prices(request)
+        at_once = min(request.at_once or settings.TASKS_AT_ONCE, settings.TASKS_AT_ONCE)
+        return team_shape_of(request, at_once)
+    is_gating = about is not None and _check_target(request, about, now)
+    return shape_of(request, agreed_quorum(request, is_gating=is_gating))
+
+
+def _check_prices(request: TeamRequest) -> None:
+    """Pass when a budget of dollars can be kept: every model that is called has a price."""
+    if request.max_cost is None:
+        return
+    prices = endpoints.PriceList()
+    for model, pointer in request.models:
+        if prices.price_of(model, Usage(1, 1)) is None:
+            raise JobRefused(
+                "no_price", pointer, "No price is known for this model, so no cost can be capped."
+            )
 
 
 def _check_target(request: JobRequest, about: Run, now: datetime) -> bool:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from runs.models import Run
 from verification.actions import notifying
 from verification.actions.content import keep
+from verification.actions.job_people import wake
 from verification.actions.judge import judge
 from verification.actions.moves import lock, open_again, put_on_record, settle, tell_log
 from verification.actions.outbox import post, tell_by_webhook
@@ -224,6 +225,7 @@ def _settle(case: _Case, outcome: resume.Resume | resume.NothingToDeliver) -> Re
             escalation=found, run=case.run, resolution=resolution, told=_told(case), now=case.now,
             at=leaves_at,
         )  # fmt: skip
+    wake(case.run)
     notifying.stop(escalation=found, because="resolved")
     _forget_draft(case)
     put_on_record(found, "resolved", case.by, action=action.value, seen=case.seen.digest)

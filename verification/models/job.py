@@ -16,8 +16,9 @@ from django.db.models import Q
 from runs.models import Host, Run, Viewer, Workspace
 from runs.models.viewer import seen_by
 from verification.domain.consensus.history import Phase
+from verification.domain.consensus.queue import TaskStatus
 from verification.domain.consensus.result import Basis, GateVerdict
-from verification.domain.jobs.states import JobState, Operation, StepState, Stop
+from verification.domain.jobs.states import JobBasis, JobState, Operation, StepState, Stop
 from verification.models.content import Content
 
 
@@ -73,6 +74,9 @@ class Job(models.Model):
     idempotency_key = models.CharField(max_length=128, blank=True, default="")
     nonce_secret = models.BinaryField(default=new_secret, editable=False)
     max_tokens = models.IntegerField(null=True, help_text="Budget; empty: none.")
+    max_cost_usd = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, help_text="Budget; empty: none."
+    )
     created_at = models.DateTimeField()
     deadline_at = models.DateTimeField()
 
@@ -85,6 +89,9 @@ class Job(models.Model):
     rung_at = models.DateTimeField(null=True, help_text="When a worker was last asked to look.")
     fence = models.IntegerField(default=0)
     fruitless = models.IntegerField(default=0, help_text="Leases since anything was recorded.")
+    paused_at = models.DateTimeField(
+        null=True, help_text="Since when nothing but a person's word is waited for."
+    )
     cancel_asked_at = models.DateTimeField(null=True)
     cancel_asked_by = models.CharField(max_length=160, blank=True, default="")
     stop = models.CharField(max_length=16, blank=True, default="", choices=_choices(Stop))
@@ -98,8 +105,11 @@ class Job(models.Model):
         help_text="When its spans are due at the collector; empty: never, or they are there.",
     )
 
-    basis = models.CharField(max_length=16, blank=True, default="", choices=_choices(Basis))
+    basis = models.CharField(max_length=16, blank=True, default="", choices=_choices(JobBasis))
     verdict = models.CharField(max_length=8, blank=True, default="", choices=_choices(GateVerdict))
+    iterations = models.IntegerField(
+        default=0, help_text="Times the job has said which tasks come next, or that it ends."
+    )
     broken_because = models.CharField(max_length=32, blank=True, default="")
     rounds = models.IntegerField(default=0)
     answer = models.ForeignKey(Content, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -120,8 +130,8 @@ class Job(models.Model):
                 name="a_job_has_a_verdict_only_once_it_has_ended",
             ),
             models.CheckConstraint(
-                condition=~Q(verdict="pass") | Q(state="done", basis="quorum"),
-                name="only_a_quorum_passes",
+                condition=~Q(verdict="pass") | Q(state="done", basis__in=["quorum", "overridden"]),
+                name="only_a_quorum_or_a_person_passes",
             ),
         ]
         indexes = [
@@ -147,10 +157,58 @@ class Job(models.Model):
         return self.state in (JobState.DONE, JobState.BROKEN)
 
 
+class JobTask(models.Model):
+    """One task of a job: how far it is, and the lease of whoever works on it.
+
+    Titles and descriptions are content, so they are read from what was asked for, or planned.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="tasks")
+    number = models.IntegerField(help_text="Counts from 1; task 3 is `task-3`.")
+    run = models.OneToOneField(
+        Run, null=True, on_delete=models.CASCADE, related_name="job_task", help_text="Of its own."
+    )
+    assignee = models.CharField(max_length=128, blank=True, default="")
+    status = models.CharField(
+        max_length=12, choices=_choices(TaskStatus), default=TaskStatus.PENDING.value
+    )
+    verdict = models.CharField(max_length=8, blank=True, default="", choices=_choices(GateVerdict))
+    basis = models.CharField(max_length=16, blank=True, default="", choices=_choices(Basis))
+    rounds = models.IntegerField(default=0)
+    is_withheld = models.BooleanField(default=False)
+    is_let_through = models.BooleanField(default=False)
+    answer = models.ForeignKey(Content, null=True, on_delete=models.SET_NULL, related_name="+")
+    answer_sha256 = models.CharField(max_length=64, blank=True, default="")
+    decided_event = models.CharField(max_length=160, blank=True, default="")
+    events_emitted = models.IntegerField(default=0)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    lease_until = models.DateTimeField(null=True)
+    rung_at = models.DateTimeField(null=True, help_text="When a worker was last asked to look.")
+    fence = models.IntegerField(default=0)
+    fruitless = models.IntegerField(default=0, help_text="Leases since anything was recorded.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "number"], name="a_task_has_its_own_number"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["lease_until"],
+                condition=Q(lease_until__isnull=False),
+                name="tasks_under_way",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"task-{self.number} of {self.job_id}"
+
+
 class JobStep(models.Model):
     """One call to a model, or what stands for one: written before it is made and again after.
 
-    `reserved_tokens` is what the call under way may cost at most; `lost_tokens` what calls may have
+    What is reserved is what the call under way may cost at most; what is lost, what calls may have
     cost whose worker was killed before it could record them.
     """
 
@@ -168,6 +226,8 @@ class JobStep(models.Model):
     next_attempt_at = models.DateTimeField(null=True)
     reserved_tokens = models.IntegerField(default=0)
     lost_tokens = models.IntegerField(default=0)
+    reserved_usd = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    lost_usd = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     input_tokens = models.IntegerField(default=0)
     output_tokens = models.IntegerField(default=0)
     cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True)
@@ -175,10 +235,14 @@ class JobStep(models.Model):
     failure: "models.JSONField[Any, Any]" = models.JSONField(null=True)
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
+    settled_as = models.IntegerField(
+        null=True, help_text="Counts the job's calls from 0 in the order in which they ended."
+    )
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["job", "position"], name="a_step_is_taken_once"),
+            models.UniqueConstraint(fields=["job", "settled_as"], name="a_step_ends_once"),
         ]
 
     def __str__(self) -> str:

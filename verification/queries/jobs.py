@@ -13,9 +13,12 @@ from verification.domain.consensus.result import Result
 from verification.domain.consensus.steps import Done, next_step
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.request import RULE
-from verification.domain.jobs.states import JobState, StepState
+from verification.domain.jobs.states import JobState, Operation, StepState
+from verification.domain.jobs.words import number_of
 from verification.job_ledger import load
 from verification.models import Job, JobStep, JudgeVote
+from verification.queries.job_tasks import team_view
+from verification.queries.team_documents import team_document
 
 PAGE = 50
 
@@ -81,11 +84,22 @@ def job_document(job: Job, *, whole: bool = False) -> dict[str, Any]:
         document["votes"] = [_vote(vote) for vote in job.votes.order_by("pk")]
         document["spending"] = _spending(account_of(job))
         document["result"] = _result(job) if job.has_ended else None
+        team = team_view(job)
+        if team is not None:
+            document |= team_document(team)
     return document
 
 
 def _agreed(job: Job) -> dict[str, Any]:
-    names = ("proposers", "judges", "mode", "quorum", "maxRounds", "onDissent", "criteria")
+    if job.operation == Operation.CONSENSUS:
+        names: tuple[str, ...] = (
+            "proposers", "judges", "mode", "quorum", "maxRounds", "onDissent", "criteria",
+        )  # fmt: skip
+    else:
+        names = (
+            "team", "judges", "coordinator", "atOnce", "onRejected", "approvePlan", "criteria",
+            "maxCostBudget",
+        )  # fmt: skip
     return {name: job.shape.get(name) for name in names} | {"maxTokenBudget": job.max_tokens}
 
 
@@ -101,6 +115,7 @@ def _about(job: Job) -> dict[str, str] | None:
 
 def _vote(vote: Any) -> dict[str, Any]:
     return {
+        "task": number_of(vote.task) or None,
         "round": vote.round,
         "judge": vote.judge,
         "accepted": vote.accepted,
@@ -164,6 +179,8 @@ def result_of(job: Job) -> Result | None:
 
 
 def _result(job: Job) -> dict[str, Any] | None:
+    if job.operation != Operation.CONSENSUS:
+        return None
     result = result_of(job)
     if result is None:
         return None
@@ -190,11 +207,19 @@ def _result(job: Job) -> dict[str, Any] | None:
 
 
 def phase_of(job: Job) -> str:
-    """Return in one word what a job is doing: queued, proposing, judging, revising, ended."""
+    """Return in one word what a job is doing: queued, proposing, judging, ended and so on."""
     if job.has_ended:
         return "ended"
     last = JobStep.objects.filter(job=job).order_by("-position").values_list("phase", flat=True)
-    words = {"proposer": "proposing", "judge": "judging", "revision": "revising"}
+    if job.paused_at is not None:
+        return "waiting"
+    words = {
+        "proposer": "proposing",
+        "judge": "judging",
+        "revision": "revising",
+        "decomposition": "planning",
+        "synthesis": "summing-up",
+    }
     return words.get(last.first() or "", "queued" if job.state == JobState.QUEUED else "working")
 
 

@@ -6,7 +6,8 @@ from runs.models import Host, Run
 from verification.actions.job_loop import work
 from verification.actions.jobs import Asker, start
 from verification.domain.jobs.request import read_request
-from verification.models import Job
+from verification.domain.jobs.requests import read_any
+from verification.models import Job, JobTask
 
 LONG_ENOUGH = {"name": "length", "model": "rule:length", "settings": {"minimum": 5}}
 NO_SHOUTING = {"name": "calm", "model": "rule:must-not-match", "settings": {"pattern": "!!"}}
@@ -32,11 +33,13 @@ def started(host: Host, about: Run | None = None, key: str = "", **more: Any) ->
 
 
 def worked(job: Job) -> Job:
-    """Work on a job as a worker would, to its end."""
-    for _ in range(20):  # a long job is given back now and then
-        work(job=job.pk)
+    """Work on a job as a worker would, one task after another, until it ends or waits."""
+    for _ in range(50):  # a long job is given back now and then
+        lanes = JobTask.objects.filter(job=job).exclude(rung_at=None)
+        for task in [0, *lanes.order_by("number").values_list("number", flat=True)]:
+            work(job=job.pk, task=task)
         job.refresh_from_db()
-        if job.has_ended or job.lease_until is not None:
+        if job.has_ended or job.lease_until is not None or job.paused_at is not None:
             break
     return job
 
@@ -48,3 +51,36 @@ def panel(*names: str) -> list[dict[str, Any]]:
 
 SOLVER = {"name": "solver", "model": "compatible:solver"}
 THREE = panel("judge-a", "judge-b", "judge-c")
+
+
+def team_document(**more: Any) -> dict[str, Any]:
+    """Return a request for three tasks, whose answers are given and two of which rules judge."""
+    replies = {
+        "Find": "It boils at 100 degrees.",
+        "Check": "Checked at sea level.",
+        "Write": "Water boils at 100 degrees at sea level.",
+    }
+    made = {
+        "operation": "runTasks",
+        "team": [{"name": "ada", "model": "given", "settings": {"replies": replies}}],
+        "judges": [LONG_ENOUGH, NO_SHOUTING],
+        "tasks": [
+            {"title": "Find", "description": "Find it.", "assignee": "ada", "verify": True},
+            {"title": "Check", "description": "Check it.", "assignee": "ada", "verify": True},
+            {
+                "title": "Write",
+                "description": "Write it down.",
+                "assignee": "ada",
+                "dependsOn": ["Find", "Check"],
+            },
+        ],
+    }
+    made |= more
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def tasks_started(host: Host, key: str = "", **more: Any) -> Job:
+    """Start a run of tasks as a key of the host."""
+    asker = Asker("key:test", host.workspace, host)
+    request = read_any(team_document(**more))
+    return start(request=request, asker=asker, idempotency_key=key).job

@@ -7,7 +7,7 @@ from runs.models import Event
 from runs.sealing import seal
 from tests.model_server import says, verdict
 from tests.verification.jobs.building import SOLVER, panel, started, worked
-from verification.judges import catalogue, endpoint_named
+from verification.endpoints import catalogue, endpoint_named
 from verification.models import AuditEntry, CataloguedModel, Job, JobStep, JudgeVote, Span
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -64,4 +64,12 @@ class AskCoordinator(AskAgent):
     """Ask the coordinator for a plan (decomposition) or for the final answer (synthesis)."""
 
 
-Ask = AskProposer | AskJudge | AskWorker | AskCoordinator
+PERSON = Agent("person")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskPerson(AskAgent):
+    """Wait for a person: for a plan's approval, or for a ruling on a task's result."""
+
+
+Ask = AskProposer | AskJudge | AskWorker | AskCoordinator | AskPerson

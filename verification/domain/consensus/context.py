@@ -31,7 +31,7 @@ def context_of(ledger: Ledger, task: Task) -> list[Quoted]:
         summary = memory_summary(ledger.replay.observed.memory)
         return [Quoted("Shared memory", summary)] if summary else []
     before = [ledger.queue.named(each) for each in task.depends_on]
-    done = [each for each in before if each.status is TaskStatus.COMPLETED]
+    done = [each for each in before if each.status is TaskStatus.COMPLETED and not each.is_withheld]
     shown = [_payload(task.spec.payload, each) for each in done]
     return [quoted for quoted in shown if quoted is not None]
 

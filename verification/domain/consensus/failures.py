@@ -41,6 +41,11 @@ class Failure:
     name: str = "Error"
     http_status: int | None = None
 
+    @property
+    def is_cancellation(self) -> bool:
+        """True when the work was called off."""
+        return self.kind is FailureKind.CANCELLATION
+
 
 def raised(name: str = "Error", http_status: int | None = None) -> Failure:
     """Classify an error that a model provider raised.
@@ -103,6 +108,8 @@ OUTPUT_INVALID = Failure(
     "STRUCTURED_OUTPUT_VALIDATION_FAILED",
     "StructuredOutputValidationError",
 )
+PLAN_REFUSED = Failure(Status.ERROR, FailureKind.VALIDATION, False, "PLAN_REFUSED")
+"""A person did not let the plan run."""
 PLAN_INVALID = Failure(Status.ERROR, FailureKind.VALIDATION, True, "COORDINATOR_PLAN_INVALID")
 DEPENDENCY_NOT_STRUCTURED = Failure(
     Status.ERROR,

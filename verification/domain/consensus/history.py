@@ -20,6 +20,10 @@ class Phase(StrEnum):
     WORKER = "worker"
     DECOMPOSITION = "decomposition"
     SYNTHESIS = "synthesis"
+    APPROVAL = "approval"
+    """A person says whether a plan is run, and may change it first."""
+    RULING = "ruling"
+    """A person says whether a result that its judges did not accept counts all the same."""
 
 
 @dataclass(frozen=True, slots=True)

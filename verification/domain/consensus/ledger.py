@@ -28,6 +28,16 @@ class Ledger:
     turn: int = 0
     """Whose turn it is to get a task that nobody was named for."""
 
+    @property
+    def is_stopped(self) -> bool:
+        """True when nothing may be begun any more."""
+        return self.replay.is_aborted or self.purse.is_overdrawn
+
+    def fill(self, queue: Queue) -> None:
+        """Take the tasks that are to be done."""
+        self.queue = queue
+        self.replay.tasks = queue.tasks
+
     def agent(self, name: str) -> Agent:
         """Return a team member."""
         return next(agent for agent in self.team if agent.name == name)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from verification.domain.consensus.budgets import Crossing, Purchase
 from verification.domain.consensus.failures import BROKEN_OFF, Failure, Status
 from verification.domain.consensus.history import NO_USAGE, Usage
-from verification.domain.consensus.result import Verdict
+from verification.domain.consensus.result import Basis, Verdict
 
 
 class SpanKind(StrEnum):
@@ -133,6 +133,7 @@ class Verification:
     verdict: Verdict
     dissent: tuple[str, ...]
     rounds: int
+    basis: Basis
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ other work than was planned. Judges are never part of it; the caller names them.
 Source: open-multi-agent coordinator task specification and `verifyJudges` overlay.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from verification.domain.consensus.queue import CyclicTasks, TaskSpec, load, nor
 from verification.domain.consensus.rules import Panel
 from verification.domain.consensus.schemas import JsonSchema, SchemaMismatch
 
+Plan = Sequence[Mapping[str, Any]]
+MOST_TASKS = 100
 _TEXT = {"type": "string", "pattern": r"\S"}
 _COUNT = {"type": "integer", "minimum": 1}
 _VERIFY = {
@@ -36,6 +39,7 @@ PLAN_FORM = JsonSchema(
     {
         "type": "array",
         "minItems": 1,
+        "maxItems": MOST_TASKS,
         "items": {
             "type": "object",
             "additionalProperties": False,
@@ -84,7 +88,27 @@ class PlanSchema:
         return plan
 
 
-def specs_of(plan: Sequence[Mapping[str, Any]], judges: tuple[Agent, ...]) -> tuple[TaskSpec, ...]:
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What a person said of a plan."""
+
+    is_approved: bool
+    plan: Plan | None = None
+    """The plan as they changed it; None: as it came."""
+
+    @property
+    def text(self) -> str:
+        """Return it as the history holds it. Content."""
+        return json.dumps({"approved": self.is_approved, "plan": self.plan})
+
+
+def read_approval(text: str) -> Approval:
+    """Return what `Approval.text` wrote."""
+    said = json.loads(text)
+    return Approval(said["approved"], said["plan"])
+
+
+def specs_of(plan: Plan, judges: tuple[Agent, ...]) -> tuple[TaskSpec, ...]:
     """Return the tasks of a plan that was read, verified by the judges where the plan says so.
 
     Without judges a plan's wish to verify is ignored.

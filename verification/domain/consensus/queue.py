@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from verification.domain.consensus.history import Usage
-from verification.domain.consensus.observed import AgentOutcome
+from verification.domain.consensus.observed import AgentOutcome, Verification
 from verification.domain.consensus.rules import Panel
 from verification.domain.errors import VerificationError
 
@@ -89,6 +89,12 @@ class Task:
     usage: Usage | None = None
     """Of the worker alone, all attempts; None when it was never tried."""
     outcome: AgentOutcome | None = None
+    verification: Verification | None = None
+    """What the judges made of its output; None while they have not decided."""
+    is_withheld: bool = False
+    """It is done, and nothing may build on it."""
+    is_let_through: bool = False
+    """A person let it count although its judges had not accepted it."""
 
 
 @dataclass(slots=True)
@@ -108,6 +114,14 @@ class Queue:
         for waiting in self.tasks:
             if waiting.status is TaskStatus.BLOCKED and self._is_free(waiting):
                 waiting.status = TaskStatus.PENDING
+
+    def withhold(self, task: Task, output: str) -> list[Task]:
+        """Finish a task whose result does not count; return what can therefore not be done."""
+        task.status, task.output, task.is_withheld = TaskStatus.COMPLETED, output, True
+        skipped = [each for each in self._waiting_for(task) if each.status in _OPEN]
+        for each in skipped:
+            each.status, each.output = TaskStatus.SKIPPED, "A task before it was not accepted."
+        return skipped
 
     def fail(self, task: Task, why: str) -> None:
         """Fail a task and all that could only have followed it."""

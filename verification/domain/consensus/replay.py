@@ -6,10 +6,10 @@ a job runs, and starting it and resuming it are the same thing.
 """
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from verification.domain.consensus.asks import Ask
 from verification.domain.consensus.budgets import Crossing, Purchase, Purse
@@ -22,11 +22,21 @@ from verification.domain.consensus.observed import (
     Span,
     SpanKind,
 )
+from verification.domain.consensus.queue import Task
 from verification.domain.consensus.rules import Setting
 from verification.domain.errors import VerificationError
 
 T = TypeVar("T")
-Procedure = Generator[Ask, Reply | None, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Asks of tasks that do not depend on each other; replies may come in any order."""
+
+    asks: tuple[Ask, ...]
+
+
+Procedure = Generator[Ask | Several, Reply | None, T]
 
 
 class Cause(StrEnum):
@@ -52,7 +62,11 @@ class Replay:
     setting: Setting
     observed: Observed = field(default_factory=Observed)
     position: int = 0
-    """Position of the next ask."""
+    """Position of the next ask; an ask keeps its own however long its reply takes."""
+    tasks: list[Task] = field(default_factory=list)
+    """Of the run, once they are known."""
+    proposed: Sequence[Mapping[str, Any]] | None = None
+    """The coordinator's plan as it came, once it is one."""
     is_aborted: bool = False
     """The job was cancelled; nothing may be asked any more."""
     is_late: bool = False
@@ -66,10 +80,8 @@ class Replay:
         """Give the reply to an ask, or None when the job was cancelled before there was one."""
         if self.is_aborted:
             return None
-        reply = yield ask
-        if reply is not None:
-            self.position += 1
-        return reply
+        self.position += 1
+        return (yield ask)
 
     def open_root(self) -> Span:
         """Start the root span."""
@@ -103,11 +115,11 @@ class Replay:
         self.observed.progress.append(ProgressEvent(type_, agent, task, outcome))
 
 
-def follow(replay: Replay, procedure: Procedure[T], history: History) -> Ask | tuple[T]:
+def follow(replay: Replay, procedure: Procedure[T], history: History) -> Several | tuple[T]:
     """Walk a procedure along a history.
 
     Returns:
-        The pending ask, or the procedure's value in a tuple of one.
+        The pending asks, or the procedure's value in a tuple of one.
 
     Raises:
         HistoryMismatch: a reply answers another ask, or more replies are recorded than were asked.
@@ -116,19 +128,25 @@ def follow(replay: Replay, procedure: Procedure[T], history: History) -> Ask | t
     entries = deque(history)
     _abort_if_nothing_is_in_flight(replay, entries)
     try:
-        ask = next(procedure)
+        pending = _several(next(procedure))
         while True:
-            reply = _next_reply(replay, ask, entries)
+            reply = _next_reply(replay, pending, entries)
             if reply is None and not replay.is_aborted:
-                return ask
-            ask = procedure.send(reply)
+                return pending
+            pending = _several(procedure.send(reply))
     except StopIteration as end:
         _expect_no_replies(entries)
         value: T = end.value
         return (value,)
 
 
-def _next_reply(replay: Replay, ask: Ask, entries: deque[Reply | AbortRequested]) -> Reply | None:
+def _several(pending: Ask | Several) -> Several:
+    return pending if isinstance(pending, Several) else Several((pending,))
+
+
+def _next_reply(
+    replay: Replay, pending: Several, entries: deque[Reply | AbortRequested]
+) -> Reply | None:
     while entries and isinstance(entries[0], AbortRequested):
         entries.popleft()
         replay.is_aborted = True
@@ -136,7 +154,8 @@ def _next_reply(replay: Replay, ask: Ask, entries: deque[Reply | AbortRequested]
         return None
     reply = entries.popleft()
     assert isinstance(reply, Reply)  # noqa: S101 - the loop above took everything else
-    if (reply.position, reply.agent, reply.phase) != (ask.position, ask.agent.name, ask.phase):
+    answered = (reply.position, reply.agent, reply.phase)
+    if answered not in [(ask.position, ask.agent.name, ask.phase) for ask in pending.asks]:
         raise HistoryMismatch(reply.position)
     replay.is_late = replay.is_aborted
     _abort_if_nothing_is_in_flight(replay, entries)

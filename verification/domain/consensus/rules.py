@@ -129,6 +129,17 @@ def majority(judges: int) -> int:
     return max(2, judges // 2 + 1)
 
 
+class Unaccepted(StrEnum):
+    """What becomes of a task's result that should have been accepted by a quorum and was not."""
+
+    STANDS = "stands"
+    """The verdict is recorded and changes nothing: whatever follows builds on the result."""
+    WITHHELD = "withheld"
+    """Nothing builds on it; tasks that need it are skipped."""
+    ASKED = "asked"
+    """A person says whether it counts all the same; else it is withheld."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """What all kinds of jobs have in common."""
@@ -147,6 +158,9 @@ class Setting:
     """
     criteria: tuple[str, ...] = ()
     """The closed criteria keys that judges of fenced calls may name."""
+    unaccepted: Unaccepted = Unaccepted.STANDS
+    at_once: int = 1
+    """Tasks worked on at the same time; never changed once a run has begun."""
     reports_outcomes: bool = False
     """Whether every task's outcome is reported to a recovery policy (which changes nothing)."""
 

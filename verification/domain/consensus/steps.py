@@ -11,13 +11,16 @@ from verification.domain.consensus.asks import (
     Ask,
     AskCoordinator,
     AskJudge,
+    AskPerson,
     AskProposer,
     AskWorker,
 )
 from verification.domain.consensus.consensus_run import run_consensus
 from verification.domain.consensus.history import History
 from verification.domain.consensus.observed import Observed
-from verification.domain.consensus.replay import Cause, Replay, RunBroken, follow
+from verification.domain.consensus.plan import Plan
+from verification.domain.consensus.queue import Task
+from verification.domain.consensus.replay import Cause, Replay, RunBroken, Several, follow
 from verification.domain.consensus.result import Result
 from verification.domain.consensus.rules import ConsensusRules
 from verification.domain.consensus.tasks import TaskRules, run_tasks
@@ -41,7 +44,21 @@ class Broken:
     cause: Cause
 
 
-Step = AskProposer | AskJudge | AskWorker | AskCoordinator | Done | Broken
+Step = AskProposer | AskJudge | AskWorker | AskCoordinator | AskPerson | Done | Broken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How far a job is."""
+
+    pending: tuple[Ask, ...]
+    """What may be asked now, in any order and at the same time; empty once it has ended."""
+    end: Done | Broken | None
+    observed: Observed
+    tasks: tuple[Task, ...]
+    """Of a run of tasks, as far as they are known."""
+    proposed: Plan | None
+    """The coordinator's plan as it came."""
 
 
 def next_step(rules: Rules, history: History) -> Step:
@@ -53,8 +70,8 @@ def next_step(rules: Rules, history: History) -> Step:
     Raises:
         HistoryMismatch: the history belongs to other rules.
     """
-    step, _ = _replayed(rules, history)
-    return step
+    where = standing(rules, history)
+    return where.pending[0] if where.end is None else where.end
 
 
 def observed(rules: Rules, history: History) -> Observed:
@@ -63,25 +80,39 @@ def observed(rules: Rules, history: History) -> Observed:
     Raises:
         HistoryMismatch: the history belongs to other rules.
     """
-    _, shown = _replayed(rules, history)
-    return shown
+    return standing(rules, history).observed
 
 
-def _replayed(rules: Rules, history: History) -> tuple[Step, Observed]:
+def standing(rules: Rules, history: History) -> Standing:
+    """Say how far a job is: all that may be asked now, and all that it has shown.
+
+    Raises:
+        HistoryMismatch: the history belongs to other rules.
+    """
     replay = Replay(rules.setting)
+    pending: tuple[Ask, ...] = ()
+    end: Done | Broken | None = None
     try:
         ended = _follow(replay, rules, history)
+        if isinstance(ended, Several):
+            pending = ended.asks
+        else:
+            end = Done(ended[0])
     except RunBroken as broken:
         replay.observed.close_all()
-        return Broken(broken.cause), replay.observed
-    if isinstance(ended, tuple):
-        return Done(ended[0]), replay.observed
-    return ended, replay.observed
+        end = Broken(broken.cause)
+    return Standing(
+        pending=pending,
+        end=end,
+        observed=replay.observed,
+        tasks=tuple(replay.tasks),
+        proposed=replay.proposed,
+    )
 
 
 def _follow(
     replay: Replay, rules: Rules, history: History
-) -> Ask | tuple[Result] | tuple[TeamResult]:
+) -> Several | tuple[Result] | tuple[TeamResult]:
     match rules:
         case ConsensusRules():
             return follow(replay, run_consensus(replay, rules), history)

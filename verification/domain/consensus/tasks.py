@@ -3,13 +3,13 @@
 Source: open-multi-agent runTasks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from verification.domain.consensus import prompts
 from verification.domain.consensus.agent_turns import Taken, Turn, take
 from verification.domain.consensus.agents import Agent
-from verification.domain.consensus.asks import AskWorker
+from verification.domain.consensus.asks import PERSON, Ask, AskPerson, AskWorker
 from verification.domain.consensus.budgets import EstimatorInvalid, Purchase, Purse
 from verification.domain.consensus.context import DependencyUnusable, context_of
 from verification.domain.consensus.failures import (
@@ -19,7 +19,7 @@ from verification.domain.consensus.failures import (
     Failure,
     Status,
 )
-from verification.domain.consensus.history import NO_USAGE, Phase
+from verification.domain.consensus.history import NO_USAGE, Phase, Reply
 from verification.domain.consensus.ledger import Ledger, with_more
 from verification.domain.consensus.observed import (
     AgentOutcome,
@@ -30,12 +30,14 @@ from verification.domain.consensus.observed import (
     Verification,
 )
 from verification.domain.consensus.queue import EmptyTeam, Task, TaskSpec, TaskStatus, load
-from verification.domain.consensus.replay import Procedure, Replay, RunBroken
-from verification.domain.consensus.result import Verdict
-from verification.domain.consensus.rules import Setting
+from verification.domain.consensus.replay import Procedure, Replay, RunBroken, Several
+from verification.domain.consensus.result import Basis, Verdict
+from verification.domain.consensus.rules import Setting, Unaccepted
 from verification.domain.consensus.team_result import TeamResult, summarise
 from verification.domain.consensus.verify_hook import verify
 
+LET_THROUGH = "override"
+"""The ruling after which a result counts; every other one leaves it withheld."""
 _LONGEST_WAIT_MS = 30_000.0
 
 
@@ -53,10 +55,10 @@ class TaskRules:
 
 
 def run_tasks(replay: Replay, rules: TaskRules) -> Procedure[TeamResult]:
-    """Work through the tasks one after another."""
+    """Work through the tasks, as many at a time as was agreed."""
     root = replay.open_root()
     ledger = Ledger(replay=replay, root=root, team=rules.team, purse=Purse(rules.setting.budgets))
-    ledger.queue = load(rules.tasks, (agent.name for agent in rules.team))
+    ledger.fill(load(rules.tasks, (agent.name for agent in rules.team)))
     yield from work_through(ledger)
     result = summarise(
         tuple(ledger.results.values()),
@@ -70,20 +72,64 @@ def run_tasks(replay: Replay, rules: TaskRules) -> Procedure[TeamResult]:
 
 def work_through(ledger: Ledger) -> Procedure[None]:
     """Do every task that can be done; stop at a cancellation or an overdrawn budget."""
-    while True:
-        if ledger.replay.is_aborted:
-            ledger.stopped_by = CANCELLED
-        if ledger.replay.is_aborted or ledger.purse.is_overdrawn:
-            ledger.skip_rest()
-            return
-        task = ledger.queue.next_ready()
+    lanes: list[_Lane] = []
+    try:
+        while True:
+            _begin_what_may(ledger, lanes)
+            if not lanes:
+                break
+            reply = yield Several(tuple(lane.asks for lane in lanes))
+            for lane in _answered(lanes, reply):
+                _advance(lanes, lane, reply)
+    except RunBroken:
+        ledger.skip_rest()
+        raise
+    if ledger.replay.is_aborted:
+        ledger.stopped_by = CANCELLED
+    if ledger.is_stopped:
+        ledger.skip_rest()
+
+
+@dataclass(slots=True, eq=False)
+class _Lane:
+    """A task being worked on, and what it waits for."""
+
+    work: Procedure[None]
+    waits_for: Ask | None = None
+
+    @property
+    def asks(self) -> Ask:
+        """Return the ask it waits for; a lane without one has ended and is in no list."""
+        assert self.waits_for is not None  # noqa: S101 - see _advance()
+        return self.waits_for
+
+
+def _begin_what_may(ledger: Ledger, lanes: list[_Lane]) -> None:
+    """Begin ready tasks; whoever waits for a person takes up no place."""
+    at_once = ledger.replay.setting.at_once
+    while not ledger.is_stopped:
+        at_work = sum(not isinstance(lane.asks, AskPerson) for lane in lanes)
+        task = ledger.queue.next_ready() if at_work < at_once else None
         if task is None:
             return
-        try:
-            yield from _do(ledger, task)
-        except RunBroken:
-            ledger.skip_rest()
-            raise
+        lane = _Lane(_do(ledger, task))
+        lanes.append(lane)
+        _advance(lanes, lane, None)
+
+
+def _answered(lanes: list[_Lane], reply: Reply | None) -> Iterable[_Lane]:
+    """Return the lanes that go on: one with its reply, or all where the run was cancelled."""
+    return [lane for lane in lanes if reply is None or lane.asks.position == reply.position]
+
+
+def _advance(lanes: list[_Lane], lane: _Lane, reply: Reply | None) -> None:
+    try:
+        asked = lane.work.send(reply)
+    except StopIteration:
+        lanes.remove(lane)
+        return
+    assert not isinstance(asked, Several)  # noqa: S101 - only work_through() asks for several
+    lane.waits_for = asked
 
 
 @dataclass(slots=True)
@@ -214,11 +260,36 @@ def _deliver(work: _Work, outcome: AgentOutcome) -> Procedure[None]:
     task.outcome = outcome
     ledger.record(task.id, work.worker.name, outcome)
     _report_outcome(work, outcome, verification)
-    ledger.replay.remember(work.worker.name, f"task:{task.id}:result", outcome.output)
-    ledger.queue.complete(task, outcome.output)
+    if (yield from _counts(work, verification)):
+        ledger.replay.remember(work.worker.name, f"task:{task.id}:result", outcome.output)
+        ledger.queue.complete(task, outcome.output)
+    else:
+        for skipped in ledger.queue.withhold(task, outcome.output):
+            ledger.replay.report("task_skipped", task=skipped.id)
     ledger.replay.report("task_complete", work.worker.name, task.id, outcome)
     ledger.replay.report("agent_complete", work.worker.name, task.id, outcome)
     work.end(outcome.failure, outcome, is_counted=True)
+
+
+def _counts(work: _Work, verification: Verification | None) -> Procedure[bool]:
+    """Say whether what follows may build on the result."""
+    ledger, task = work.ledger, work.task
+    policy = ledger.replay.setting.unaccepted
+    is_accepted = verification is not None and verification.basis is Basis.QUORUM
+    if policy is Unaccepted.STANDS or task.spec.verify is None or is_accepted:
+        return True
+    if policy is Unaccepted.WITHHELD or verification is None or ledger.is_stopped:
+        return False
+    ask = AskPerson(
+        position=ledger.replay.position,
+        agent=PERSON,
+        phase=Phase.RULING,
+        prompt=prompts.Prompt(user=""),
+        task=task.id,
+    )
+    reply = yield from ledger.replay.ask(ask)
+    task.is_let_through = reply is not None and reply.text == LET_THROUGH
+    return task.is_let_through and not ledger.replay.is_aborted
 
 
 def _report_outcome(work: _Work, outcome: AgentOutcome, verification: Verification | None) -> None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from verification.domain.consensus import prompts
 from verification.domain.consensus.agent_turns import Turn, take
 from verification.domain.consensus.agents import Agent
-from verification.domain.consensus.asks import AskCoordinator
+from verification.domain.consensus.asks import PERSON, AskCoordinator, AskPerson
 from verification.domain.consensus.budgets import Purchase, Purse
 from verification.domain.consensus.context import memory_summary
 from verification.domain.consensus.failures import (
     CANCELLED,
     PLAN_INVALID,
+    PLAN_REFUSED,
     Failure,
     FailureKind,
     Status,
@@ -26,7 +27,7 @@ from verification.domain.consensus.observed import (
     SpanKind,
     TraceEvent,
 )
-from verification.domain.consensus.plan import PlanSchema, specs_of
+from verification.domain.consensus.plan import Plan, PlanSchema, read_approval, specs_of
 from verification.domain.consensus.prompts import Quoted
 from verification.domain.consensus.queue import EmptyTeam, Task, TaskStatus, load
 from verification.domain.consensus.replay import Procedure, Replay
@@ -47,6 +48,8 @@ class TeamRules:
     verify_judges: tuple[Agent, ...] = ()
     """Without any, the coordinator is not told that tasks can be verified."""
     is_plan_only: bool = False
+    needs_approval: bool = False
+    """A person approves the plan before it is run, and may change it."""
     setting: Setting = field(default_factory=Setting)
 
     def __post_init__(self) -> None:
@@ -77,10 +80,12 @@ def run_team(replay: Replay, rules: TeamRules) -> Procedure[TeamResult]:
     else:
         yield from work_through(ledger)
         yield from _sum_up(ledger, rules)
+    summed_up = ledger.results.get(Phase.SYNTHESIS)
     result = summarise(
         tuple(ledger.results.values()),
         ledger.queue.tasks,
         forced=ledger.stopped_by,
+        synthesis=None if summed_up is None else summed_up.outcome,
         is_plan_only=rules.is_plan_only and failure is None,
         metadata=rules.setting.metadata,
     )
@@ -102,12 +107,35 @@ def _plan(ledger: Ledger, rules: TeamRules) -> Procedure[Failure | None]:
         return ledger.stopped_by
     if not outcome.has_succeeded or not isinstance(outcome.structured, list):
         return _refuse(ledger, rules, outcome)
-    specs = specs_of(outcome.structured, rules.verify_judges)
-    ledger.queue = load(specs, (agent.name for agent in rules.team))
+    ledger.replay.proposed = outcome.structured
+    approved = yield from _approved(ledger, rules, outcome.structured)
+    if isinstance(approved, Failure):
+        return approved
+    specs = specs_of(approved, rules.verify_judges)
+    ledger.fill(load(specs, (agent.name for agent in rules.team)))
     if rules.is_plan_only:
         _assign_all(ledger)
     _announce_plan(ledger, rules)
     return None
+
+
+def _approved(ledger: Ledger, rules: TeamRules, proposed: Plan) -> Procedure[Plan | Failure]:
+    """Return the plan that is run: as it came, as a person changed it, or why there is none."""
+    if not rules.needs_approval:
+        return proposed
+    ask = AskPerson(
+        position=ledger.replay.position,
+        agent=PERSON,
+        phase=Phase.APPROVAL,
+        prompt=prompts.Prompt(user=""),
+    )
+    reply = yield from ledger.replay.ask(ask)
+    if reply is None or ledger.replay.is_aborted:
+        return CANCELLED
+    said = read_approval(reply.text)
+    if not said.is_approved:
+        return PLAN_REFUSED
+    return proposed if said.plan is None else said.plan
 
 
 def _decomposition(ledger: Ledger, rules: TeamRules) -> prompts.Prompt:
@@ -201,6 +229,8 @@ def _synthesis(ledger: Ledger, rules: TeamRules) -> prompts.Prompt:
 
 
 def _shown(task: Task) -> Quoted:
+    if task.is_withheld:
+        return Quoted(f"{task.spec.title} (not accepted)", "Its judges did not accept it.")
     how = {
         TaskStatus.COMPLETED: f"by {task.assignee}",
         TaskStatus.FAILED: "failed",

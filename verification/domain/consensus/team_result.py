@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from verification.domain.consensus.failures import Failure, Status
 from verification.domain.consensus.history import NO_USAGE, Usage
-from verification.domain.consensus.observed import AgentOutcome
+from verification.domain.consensus.observed import AgentOutcome, Verification
 from verification.domain.consensus.queue import Task, TaskStatus
 from verification.domain.consensus.rules import Panel
 
@@ -31,6 +31,9 @@ class TaskRecord:
     """The worker's own tokens; verification is counted in `outcome.usage` only."""
     outcome: AgentOutcome | None
     """None for a task that was never tried. Content."""
+    verification: Verification | None = None
+    is_withheld: bool = False
+    is_let_through: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class TeamResult:
     """By agent name, several outputs merged. Content."""
     usage: Usage = NO_USAGE
     """All calls of the run."""
+    synthesis: AgentOutcome | None = None
+    """What the coordinator wrote last; None where nobody was asked to, or not any more. Content."""
     is_plan_only: bool = False
     metadata: Mapping[str, object] = field(default_factory=dict)
 
@@ -73,6 +78,7 @@ def summarise(
     tasks: Sequence[Task],
     *,
     forced: Failure | None = None,
+    synthesis: AgentOutcome | None = None,
     is_plan_only: bool = False,
     metadata: Mapping[str, object],
 ) -> TeamResult:
@@ -82,6 +88,7 @@ def summarise(
         results: every agent's work, in the order it was begun.
         tasks: the queue's tasks, in order.
         forced: what stopped the run, where something did; it decides the status.
+        synthesis: the final answer, where one was asked for.
         is_plan_only: the tasks were planned and not run, so that they are open says nothing.
         metadata: echoed.
     """
@@ -93,6 +100,7 @@ def summarise(
         tasks=tuple(_record(task) for task in tasks),
         agents=_by_agent(results),
         usage=sum((result.outcome.usage for result in results), NO_USAGE),
+        synthesis=synthesis,
         is_plan_only=is_plan_only,
         metadata=metadata,
     )
@@ -126,6 +134,9 @@ def _record(task: Task) -> TaskRecord:
         task.spec.verify,
         task.usage,
         task.outcome,
+        task.verification,
+        task.is_withheld,
+        task.is_let_through,
     )
 
 

@@ -37,7 +37,7 @@ def verify(
     except RunBroken:
         span.end(BROKEN_OFF.status, BROKEN_OFF)
         raise
-    verification = _settle(ledger, span, state)
+    verification = task.verification = _settle(ledger, span, state)
     ledger.replay.remember(worker.name, f"task:{task.id}:verdict", _summary(verification))
     return _delivered(outcome, state, verification.verdict), verification
 
@@ -73,7 +73,7 @@ def _settle(ledger: Ledger, span: Span, state: Deliberation) -> Verification:
     if state.failure is not None and state.status is not Status.OK:
         ledger.stopped_by = state.failure
     dissent = tuple(vote.labelled for vote in state.votes if not vote.accepted)
-    return Verification(verdict, dissent, state.rounds)
+    return Verification(verdict, dissent, state.rounds, state.basis)
 
 
 def _summary(verification: Verification) -> str:

@@ -8,8 +8,11 @@ from typing import Any
 from verification.domain.consensus.agents import Agent
 from verification.domain.consensus.budgets import Budgets
 from verification.domain.consensus.rules import ConsensusRules, OnDissent, Panel, Setting, majority
+from verification.domain.consensus.tasks import TaskRules
+from verification.domain.consensus.team import TeamRules
 from verification.domain.jobs.refusals import JobRefused
-from verification.domain.jobs.request import SUBMITTED, JobRequest
+from verification.domain.jobs.request import SUBMITTED, Asked, JobRequest
+from verification.domain.jobs.team_request import ON_REJECTED, TeamRequest
 
 
 def agreed_quorum(request: JobRequest, *, is_gating: bool) -> int:
@@ -68,6 +71,32 @@ def rules_of(
     )
 
 
+def team_rules_of(
+    request: TeamRequest, *, budgets: Budgets, at_once: int, secret: bytes, run_id: str
+) -> TaskRules | TeamRules:
+    """Return the rules of a run of tasks or of a team; the same arguments give the same rules."""
+    setting = Setting(
+        run_id=run_id,
+        budgets=budgets,
+        remembers=_remembers,
+        nonce=nonces(secret),
+        criteria=request.criteria,
+        unaccepted=request.unaccepted,
+        at_once=at_once,
+    )
+    team = tuple(each.agent for each in request.team)
+    if request.coordinator is None:
+        return TaskRules(team=team, tasks=request.tasks, setting=setting)
+    return TeamRules(
+        goal=request.goal,
+        team=team,
+        coordinator=request.coordinator.agent,
+        verify_judges=tuple(each.agent for each in request.judges),
+        needs_approval=request.needs_approval,
+        setting=setting,
+    )
+
+
 def dissent_policy(request: JobRequest) -> str:
     """Return what dissent leads to: without anybody who could revise, the first round decides."""
     if request.on_dissent == OnDissent.REVISE and not request.proposers:
@@ -91,8 +120,8 @@ def _remembers(key: str) -> bool:
 def shape_of(request: JobRequest, quorum: int) -> dict[str, Any]:
     """Return what a job agreed on without any content: for its page, its list and its events."""
     return {
-        "proposers": [{"name": each.name, "model": each.model} for each in request.proposers],
-        "judges": [{"name": each.name, "model": each.model} for each in request.judges],
+        "proposers": _names(request.proposers),
+        "judges": _names(request.judges),
         "mode": request.mode,
         "quorum": quorum,
         "maxRounds": request.max_rounds,
@@ -103,3 +132,23 @@ def shape_of(request: JobRequest, quorum: int) -> dict[str, Any]:
         "hasJudgePrompt": request.judge_prompt is not None,
         "hasVerdictSchema": request.verdict_schema is not None,
     }
+
+
+def team_shape_of(request: TeamRequest, at_once: int) -> dict[str, Any]:
+    """Return what a run of tasks or of a team agreed on without any content."""
+    coordinator = request.coordinator
+    return {
+        "team": _names(request.team),
+        "judges": _names(request.judges),
+        "coordinator": None if coordinator is None else _names((coordinator,))[0],
+        "atOnce": at_once,
+        "onRejected": ON_REJECTED[request.unaccepted],
+        "approvePlan": request.needs_approval,
+        "maxTokenBudget": request.max_tokens,
+        "maxCostBudget": None if request.max_cost is None else str(request.max_cost),
+        "criteria": list(request.criteria),
+    }
+
+
+def _names(agents: tuple[Asked, ...]) -> list[dict[str, str]]:
+    return [{"name": each.name, "model": each.model} for each in agents]

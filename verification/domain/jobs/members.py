@@ -3,8 +3,10 @@
 Whatever is refused is refused with a reason and a pointer; the value itself is never quoted.
 """
 
+import json
 import re
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 
 from verification.domain.jobs.refusals import JobRefused
 
@@ -78,6 +80,28 @@ def a_count(value: object, pointer: str, least: int, most: int) -> int:
     if not least <= value <= most:
         raise JobRefused("range", pointer, f"A whole number from {least} to {most} is expected.")
     return value
+
+
+def an_amount(value: object, pointer: str, most: int) -> Decimal:
+    """Return an amount of money in US dollars; more than nothing."""
+    if type(value) not in (int, float):
+        raise JobRefused("type", pointer, "A number of US dollars is expected here.")
+    amount = Decimal(str(value))
+    if not 0 < amount <= most or amount != round(amount, 8):
+        raise JobRefused("range", pointer, f"More than 0 and at most {most} dollars are expected.")
+    return amount
+
+
+def a_truth(value: object, pointer: str) -> bool:
+    """Return true or false; nothing else stands for them."""
+    if not isinstance(value, bool):
+        raise JobRefused("type", pointer, "True or false is expected here.")
+    return value
+
+
+def as_json(value: object, pointer: str, longest: int) -> str:
+    """Return any JSON value as text."""
+    return a_text(json.dumps(value, ensure_ascii=False), pointer, longest)
 
 
 def a_word(value: object, pointer: str, words: Collection[str]) -> str:

@@ -1,24 +1,37 @@
 """A job's outcome in one plain sentence: what decided it, and what that is worth."""
 
-from verification.domain.consensus.result import Basis
+from verification.domain.jobs.states import JobBasis
 
+_OF_TASKS = {
+    JobBasis.QUORUM: "Every task was done, and its judges accepted every result they heard.",
+    JobBasis.OVERRIDDEN: "Every task was done; a person let a result count that was rejected.",
+    JobBasis.UNVERIFIED: "Every task was done. Nobody was asked to judge any of them.",
+    JobBasis.UNFINISHED: "A task failed, or could not be done because of another.",
+    JobBasis.NO_PLAN: "There was no plan that could be run.",
+    JobBasis.DISSENT: "The judges of a task rejected its result, so it was not merged.",
+    JobBasis.KEPT: "The judges of a task did not accept its result, so it was not merged.",
+    JobBasis.JUDGE_ERROR: "A task was not accepted, and one of its judges could not be heard.",
+    JobBasis.SUSPECTED: "A task's result reads as if written for its judges.",
+    JobBasis.BUDGET: "The budget ran out before everything was done.",
+    JobBasis.ABORTED: "It was stopped before everything was done.",
+}
 _SENTENCES = {
-    Basis.QUORUM: "{accepts} of {judges} judges accepted the answer; {quorum} were needed.",
-    Basis.KEPT: "No quorum, but the job was told to keep the answer. That is not a pass.",
-    Basis.DISSENT: "Every judge was heard, and fewer than {quorum} accepted the answer.",
-    Basis.JUDGE_ERROR: (
+    JobBasis.QUORUM: "{accepts} of {judges} judges accepted the answer; {quorum} were needed.",
+    JobBasis.KEPT: "No quorum, but the job was told to keep the answer. That is not a pass.",
+    JobBasis.DISSENT: "Every judge was heard, and fewer than {quorum} accepted the answer.",
+    JobBasis.JUDGE_ERROR: (
         "Fewer than {quorum} judges accepted, and at least one could not be heard."
     ),
-    Basis.BUDGET: "The token budget ran out before the judges had decided.",
-    Basis.ABORTED: "It was stopped before the judges had decided.",
-    Basis.NO_ANSWER: "No proposer gave an answer, so there was nothing to judge.",
-    Basis.SUSPECTED: (
+    JobBasis.BUDGET: "The token budget ran out before the judges had decided.",
+    JobBasis.ABORTED: "It was stopped before the judges had decided.",
+    JobBasis.NO_ANSWER: "No proposer gave an answer, so there was nothing to judge.",
+    JobBasis.SUSPECTED: (
         "The judges accepted it, but the answer reads as if written for them. A person must look."
     ),
 }
 _STOPS = {
-    "cancelled": "It was cancelled before the judges had decided.",
-    "deadline": "Its time ran out before the judges had decided.",
+    "cancelled": "It was cancelled before {}.",
+    "deadline": "Its time ran out before {}.",
 }
 _BROKEN = {
     "crashed": "Working on it ended in crashes again and again, so it was given up.",
@@ -29,11 +42,23 @@ _BROKEN = {
 def outcome_sentence(
     basis: str, *, stop: str = "", broken: str = "", accepts: int, judges: int, quorum: int
 ) -> str:
-    """Return why a job ended as it did."""
+    """Return why a consensus ended as it did."""
     if broken:
-        return _BROKEN.get(broken, "It could not come to an end properly, so nothing passes.")
-    if basis == Basis.ABORTED and stop in _STOPS:
-        return _STOPS[stop]
-    if basis not in list(Basis):
-        return ""
-    return _SENTENCES[Basis(basis)].format(accepts=accepts, judges=judges, quorum=quorum)
+        return _broken(broken)
+    if basis == JobBasis.ABORTED and stop in _STOPS:
+        return _STOPS[stop].format("the judges had decided")
+    sentence = _SENTENCES.get(JobBasis(basis), "") if basis else ""
+    return sentence.format(accepts=accepts, judges=judges, quorum=quorum)
+
+
+def tasks_sentence(basis: str, *, stop: str = "", broken: str = "") -> str:
+    """Return why a run of tasks or of a team ended as it did."""
+    if broken:
+        return _broken(broken)
+    if basis == JobBasis.ABORTED and stop in _STOPS:
+        return _STOPS[stop].format("everything was done")
+    return _OF_TASKS.get(JobBasis(basis), "") if basis else ""
+
+
+def _broken(why: str) -> str:
+    return _BROKEN.get(why, "It could not come to an end properly, so nothing passes.")

@@ -7,7 +7,7 @@ Source: open-multi-agent runConsensus options; OpenWOP RFC 0090 §A for targets 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from enum import StrEnum
 
 from verification.domain.consensus.agents import Agent
 from verification.domain.consensus.rule_judges import InvalidRule, Rule, read_rule
@@ -16,6 +16,7 @@ from verification.domain.consensus.schemas import InvalidSchema, JsonSchema
 from verification.domain.jobs import members
 from verification.domain.jobs.members import Document
 from verification.domain.jobs.refusals import JobRefused
+from verification.domain.jobs.states import Operation
 
 MOST_JUDGES = 16
 MOST_PROPOSERS = 8
@@ -74,6 +75,16 @@ class JobRequest:
     document: Document = field(default_factory=dict)
 
     @property
+    def operation(self) -> Operation:
+        """Return what kind of job it is."""
+        return Operation.CONSENSUS
+
+    @property
+    def question(self) -> str:
+        """Return what is to be answered. Content."""
+        return self.prompt
+
+    @property
     def models(self) -> tuple[tuple[str, str], ...]:
         """Return every model that would be called, with a pointer to where it is named."""
         groups = (("/proposer", self.proposers), ("/judges", self.judges))
@@ -88,7 +99,7 @@ class JobRequest:
 def read_request(document: object) -> JobRequest:
     """Return what a document asks for. Raises JobRefused."""
     said = members.an_object(document, "", _MEMBERS)
-    judges = _judges(said)
+    judges = panel_of(said.get("judges"), "/judges")
     proposers = _proposers(said)
     _check_names(proposers, judges)
     request = JobRequest(
@@ -96,18 +107,18 @@ def read_request(document: object) -> JobRequest:
         answer=_optional(said, "answer", members.LONGEST_ANSWER),
         proposers=proposers,
         judges=judges,
-        mode=_word(said, "mode", [each.value for each in Mode], Mode.REFUTE),
-        quorum=_count(said, "quorum", len(judges)),
-        max_rounds=_count(said, "maxRounds", MOST_ROUNDS) or 2,
-        on_dissent=_word(said, "onDissent", [each.value for each in OnDissent], OnDissent.REVISE),
-        judge_prompt=_judge_prompt(said, judges),
-        verdict_schema=_schema(said),
-        max_tokens=_count(said, "maxTokenBudget", MOST_TOKENS),
+        mode=word(said, "mode", Mode, Mode.REFUTE),
+        quorum=count(said, "quorum", len(judges)),
+        max_rounds=count(said, "maxRounds", MOST_ROUNDS) or 2,
+        on_dissent=word(said, "onDissent", OnDissent, OnDissent.REVISE),
+        judge_prompt=judge_prompt_in(said, judges),
+        verdict_schema=schema_in(said),
+        max_tokens=count(said, "maxTokenBudget", MOST_TOKENS),
         criteria=members.criteria(said.get("criteria", []), "/criteria"),
         run_id=_token(said, "runId"),
         target=_token(said, "target"),
-        host=_name(said, "host"),
-        workspace=_name(said, "workspace"),
+        host=name_in(said, "host"),
+        workspace=name_in(said, "workspace"),
         document=said,
     )
     _check_answer(request)
@@ -127,13 +138,19 @@ def _check_answer(request: JobRequest) -> None:
         )
 
 
-def _judges(said: Document) -> tuple[Asked, ...]:
-    given = said.get("judges")
+def panel_of(given: object, pointer: str) -> tuple[Asked, ...]:
+    """Return judges, each with a name of its own. Raises JobRefused."""
     if not isinstance(given, list) or not given:
-        raise JobRefused("no_judges", "/judges", "At least one judge is needed.")
+        raise JobRefused("no_judges", pointer, "At least one judge is needed.")
     if len(given) > MOST_JUDGES:
-        raise JobRefused("too_many", "/judges", f"At most {MOST_JUDGES} judges are heard.")
-    return tuple(_judge(each, f"/judges/{index}") for index, each in enumerate(given))
+        raise JobRefused("too_many", pointer, f"At most {MOST_JUDGES} judges are heard.")
+    judges = tuple(_judge(each, f"{pointer}/{index}") for index, each in enumerate(given))
+    names = [each.name for each in judges]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            where = f"{pointer}/{index}/name"
+            raise JobRefused("duplicate_judge", where, "Every judge needs a name of its own.")
+    return judges
 
 
 def _judge(given: object, pointer: str) -> Asked:
@@ -146,7 +163,7 @@ def _judge(given: object, pointer: str) -> Asked:
         name=members.a_name(said.get("name"), f"{pointer}/name"),
         model=model,
         rule=_rule(model, said.get("settings", {}), pointer) if is_rule else None,
-        max_tokens=_count(said, "maxTokenBudget", MOST_TOKENS, pointer),
+        max_tokens=count(said, "maxTokenBudget", MOST_TOKENS, pointer),
     )
 
 
@@ -164,58 +181,62 @@ def _proposers(said: Document) -> tuple[Asked, ...]:
     listed = given if isinstance(given, list) else [given]
     if len(listed) > MOST_PROPOSERS or ("proposer" in said and not listed):
         raise JobRefused("range", "/proposer", f"1 to {MOST_PROPOSERS} proposers are expected.")
-    return tuple(_proposer(each, f"/proposer/{index}") for index, each in enumerate(listed))
+    return tuple(member_of(each, f"/proposer/{index}") for index, each in enumerate(listed))
 
 
-def _proposer(given: object, pointer: str) -> Asked:
+def member_of(given: object, pointer: str) -> Asked:
+    """Return somebody who answers: a model, never a rule. Raises JobRefused."""
     said = members.an_object(given, pointer, {"name", "model", "maxTokenBudget"})
     model = members.a_name(said.get("model"), f"{pointer}/model")
     if model.startswith(RULE):
         raise JobRefused("model", f"{pointer}/model", "A rule can judge, but not answer.")
     name = members.a_name(said.get("name"), f"{pointer}/name")
-    return Asked(name, model, max_tokens=_count(said, "maxTokenBudget", MOST_TOKENS, pointer))
+    return Asked(name, model, max_tokens=count(said, "maxTokenBudget", MOST_TOKENS, pointer))
 
 
 def _check_names(proposers: tuple[Asked, ...], judges: tuple[Asked, ...]) -> None:
     actors = {each.name for each in proposers} | {SUBMITTED}
-    seen: set[str] = set()
-    for index, judge in enumerate(judges):
-        where = f"/judges/{index}/name"
-        if judge.name in seen:
-            raise JobRefused("duplicate_judge", where, "Every judge needs a name of its own.")
-        if judge.name in actors:
-            raise JobRefused("judge_is_actor", where, "Nobody judges what they wrote themselves.")
-        seen.add(judge.name)
+    check_independent(judges, actors, "/judges")
     if len(actors) <= len(proposers):
         raise JobRefused("duplicate", "/proposer", "Every proposer needs a name of its own.")
 
 
-def _judge_prompt(said: Document, judges: tuple[Asked, ...]) -> str | Mapping[str, str] | None:
-    given = said.get("judgePrompt")
+def check_independent(judges: tuple[Asked, ...], actors: set[str], pointer: str) -> None:
+    """Pass when nobody would judge what they wrote themselves. Raises JobRefused."""
+    for index, judge in enumerate(judges):
+        if judge.name in actors:
+            where = f"{pointer}/{index}/name"
+            raise JobRefused("judge_is_actor", where, "Nobody judges what they wrote themselves.")
+
+
+def judge_prompt_in(
+    said: Document, judges: tuple[Asked, ...], pointer: str = ""
+) -> str | Mapping[str, str] | None:
+    """Return what replaces the judges' instruction, if anything does. Raises JobRefused."""
+    given, where = said.get("judgePrompt"), f"{pointer}/judgePrompt"
     if "judgePrompt" not in said:
         return None
     longest = members.LONGEST_INSTRUCTION
     if not isinstance(given, Mapping):
-        return members.a_text(given, "/judgePrompt", longest)
-    named = members.an_object(given, "/judgePrompt", {judge.name for judge in judges})
+        return members.a_text(given, where, longest)
+    named = members.an_object(given, where, {judge.name for judge in judges})
     for judge in judges:
         if judge.name not in named:
-            raise JobRefused("required", "/judgePrompt", "Every judge needs an instruction.")
-    return {
-        name: members.a_text(text, f"/judgePrompt/{name}", longest) for name, text in named.items()
-    }
+            raise JobRefused("required", where, "Every judge needs an instruction.")
+    return {name: members.a_text(text, f"{where}/{name}", longest) for name, text in named.items()}
 
 
-def _schema(said: Document) -> JsonSchema | None:
+def schema_in(said: Document, pointer: str = "") -> JsonSchema | None:
+    """Return the schema that verdicts must satisfy, if there is one. Raises JobRefused."""
     if "verdictSchema" not in said:
         return None
-    given: Any = said["verdictSchema"]
+    given, where = said["verdictSchema"], f"{pointer}/verdictSchema"
     if not isinstance(given, Mapping):
-        raise JobRefused("type", "/verdictSchema", "A JSON Schema is expected here.")
+        raise JobRefused("type", where, "A JSON Schema is expected here.")
     try:
         return JsonSchema(given)
     except InvalidSchema as error:
-        raise JobRefused("schema", "/verdictSchema", "It is not a usable JSON Schema.") from error
+        raise JobRefused("schema", where, "It is not a usable JSON Schema.") from error
 
 
 def _required(said: Document, name: str, longest: int) -> str:
@@ -228,17 +249,22 @@ def _optional(said: Document, name: str, longest: int) -> str | None:
     return _required(said, name, longest) if name in said else None
 
 
-def _count(said: Document, name: str, most: int, pointer: str = "") -> int | None:
+def count(said: Document, name: str, most: int, pointer: str = "") -> int | None:
+    """Return a whole number from 1, if the member is there. Raises JobRefused."""
     return members.a_count(said[name], f"{pointer}/{name}", 1, most) if name in said else None
 
 
-def _word(said: Document, name: str, words: list[str], default: str) -> str:
-    return members.a_word(said[name], f"/{name}", words) if name in said else str(default)
+def word(said: Document, name: str, words: type[StrEnum], default: str, pointer: str = "") -> str:
+    """Return one of some words, or the default if the member is not there. Raises JobRefused."""
+    if name not in said:
+        return str(default)
+    return members.a_word(said[name], f"{pointer}/{name}", [each.value for each in words])
 
 
 def _token(said: Document, name: str) -> str:
     return members.a_target(said[name], f"/{name}") if name in said else ""
 
 
-def _name(said: Document, name: str) -> str:
+def name_in(said: Document, name: str) -> str:
+    """Return a name, empty if the member is not there. Raises JobRefused."""
     return members.a_name(said[name], f"/{name}") if name in said else ""

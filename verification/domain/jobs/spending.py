@@ -4,9 +4,11 @@ A model's reply is cut to what the budget leaves. Where even a short reply would
 is not made and the job stops.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
+from verification.domain.consensus.history import Usage
 from verification.domain.consensus.prompts import Prompt
 
 SHORTEST_REPLY = 64
@@ -23,6 +25,7 @@ class Reservation:
     """Of the prompt and the longest reply together."""
     reply_tokens: int
     """The longest reply that the model may give."""
+    usd: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Spent:
     """Of calls whose worker was killed before it could say."""
     reserved: int = 0
     """Of a call under way."""
+    usd: Decimal = Decimal(0)
+    """All of these together, in US dollars, as far as prices are known."""
 
     @property
     def total(self) -> int:
@@ -42,17 +47,50 @@ class Spent:
 
 
 def reserve(
-    prompt: Prompt, *, budget: int | None, spent: Iterable[Spent], longest_reply: int
+    prompt: Prompt,
+    *,
+    budget: int | None,
+    spent: Sequence[Spent],
+    longest_reply: int,
+    dollars: Decimal | None = None,
+    price: Callable[[Usage], Decimal | None] = lambda usage: Decimal(0),
 ) -> Reservation | None:
-    """Return what to set aside for a call, or None when the budget does not allow it."""
+    """Return what to set aside for a call, or None when a budget does not allow it.
+
+    Args:
+        prompt: of the call.
+        budget: in tokens; None: none.
+        spent: by all calls of the job.
+        longest_reply: tokens that the setting allows.
+        dollars: budget in US dollars; None: none.
+        price: of a usage of this model; None where it has none, and then no dollars may be spent.
+    """
     asking = prompt_tokens(prompt)
-    if budget is None:
-        return Reservation(asking + longest_reply, longest_reply)
-    left = budget - sum(each.total for each in spent) - asking
-    if left < min(SHORTEST_REPLY, longest_reply):
+    reply = longest_reply
+    if budget is not None:
+        reply = min(reply, budget - sum(each.total for each in spent) - asking)
+    least = min(SHORTEST_REPLY, longest_reply)
+    if dollars is not None:
+        left = dollars - sum((each.usd for each in spent), Decimal(0))
+        reply = _affordable(asking, reply, least, left, price)
+    if reply < least:
         return None
-    reply = min(longest_reply, left)
-    return Reservation(asking + reply, reply)
+    usd = price(Usage(asking, reply)) if dollars is not None else None
+    return Reservation(asking + reply, reply, usd or Decimal(0))
+
+
+def _affordable(
+    asking: int, reply: int, least: int, left: Decimal, price: Callable[[Usage], Decimal | None]
+) -> int:
+    """Return the longest reply up to a length that the dollars left pay for, halving it; or 0."""
+    while reply >= least:
+        usd = price(Usage(asking, reply))
+        if usd is None:
+            return 0
+        if usd <= left:
+            return reply
+        reply = least if least < reply < 2 * least else reply // 2
+    return 0
 
 
 def prompt_tokens(prompt: Prompt) -> int:

@@ -22,6 +22,27 @@ class JobState(StrEnum):
     """It could not end properly; whoever gates on it treats it as a fail."""
 
 
+class JobBasis(StrEnum):
+    """On what a job's verdict rests: as for one consensus, and what only a run of tasks can be."""
+
+    QUORUM = "quorum"
+    KEPT = "kept"
+    DISSENT = "dissent"
+    JUDGE_ERROR = "judge_error"
+    BUDGET = "budget"
+    ABORTED = "aborted"
+    NO_ANSWER = "no_answer"
+    SUSPECTED = "suspected"
+    OVERRIDDEN = "overridden"
+    """Every task's result counts, one of them because a person said so."""
+    UNFINISHED = "unfinished"
+    """A task failed, or was skipped, for another reason than a verdict."""
+    UNVERIFIED = "unverified"
+    """Everything was done and nobody was asked to judge any of it."""
+    NO_PLAN = "no_plan"
+    """The coordinator gave no plan that can be run, or a person refused it."""
+
+
 class StepState(StrEnum):
     """How far a call is."""
 

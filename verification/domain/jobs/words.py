@@ -1,4 +1,4 @@
-"""How a stored failure is written down and read back: closed words, no message."""
+"""How failures and tasks are written down and read back: closed words, no message."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,3 +28,8 @@ def failure_of(document: Mapping[str, Any]) -> Failure:
         name=document["name"],
         http_status=document["http"],
     )
+
+
+def number_of(task: str) -> int:
+    """Return the number of a task by the name that the rules give it: 3 of `task-3`, 0 of none."""
+    return int(task.removeprefix("task-")) if task else 0

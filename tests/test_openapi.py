@@ -18,6 +18,8 @@ from tests.factories import add_host_named, decided, event, person, send, verifi
 from tests.raw_http import exchange
 from tests.signing import SECRET, v2
 from tests.verification.jobs.building import document as job_request
+from tests.verification.jobs.building import tasks_document as tasks_request
+from tests.verification.jobs.building import team_document as team_request
 from tests.verification.jobs.building import worked
 from tests.web import serving_web
 from verification.actions.tokens import create_token
@@ -220,6 +222,21 @@ def start_jobs(tour: Tour, host) -> None:
     worked(Job.objects.get(uid=other["id"]))
     tour.ask("getJob", key=key, places={"job": other["id"]})
     assert tour.ask("listJobs", key=key)["jobs"]
+    start_teams(tour, key)
+
+
+def start_teams(tour: Tour, key: str) -> None:
+    tasks = tour.ask("startJob", status=202, key=key, json=tasks_request())
+    worked(Job.objects.get(uid=tasks["id"]))
+    assert len(tour.ask("getJob", key=key, places={"job": tasks["id"]})["tasks"]) == 3
+    team = tour.ask("startJob", status=202, key=key, json=team_request(approvePlan=True))
+    job = Job.objects.get(uid=team["id"])
+    worked(job)
+    place = {"job": team["id"]}
+    assert tour.ask("getJob", key=key, places=place)["plan"]["awaitsApproval"]
+    tour.ask("decideOnPlan", status=202, key=key, places=place, json={"approve": True})
+    worked(job)
+    assert tour.ask("getJob", key=key, places=place)["answer"]
 
 
 ANY_REQUEST = [

@@ -21,6 +21,7 @@ from runs.describing import (
 from runs.domain.projection import Outcome, RunStatus
 from verification.domain.choices import Need
 from verification.domain.consensus.failures import FailureKind, Status
+from verification.domain.consensus.plan import MOST_TASKS
 from verification.domain.consensus.result import Basis, GateVerdict, Verdict
 from verification.domain.consensus.rules import Mode, OnDissent
 from verification.domain.decisions import MAX_TEXT, Action, Scope
@@ -32,7 +33,15 @@ from verification.domain.gate_answers import AnswerBasis, GateDecision
 from verification.domain.gates import GateState
 from verification.domain.jobs.members import LONGEST_ANSWER, LONGEST_QUESTION
 from verification.domain.jobs.request import MOST_JUDGES, MOST_PROPOSERS, MOST_ROUNDS, MOST_TOKENS
-from verification.domain.jobs.states import JobState, Operation, Stop
+from verification.domain.jobs.states import JobBasis, JobState, Operation, Stop
+from verification.domain.jobs.team_request import (
+    LONGEST_TITLE,
+    MOST_AT_ONCE,
+    MOST_MEMBERS,
+    MOST_RETRIES,
+    MemoryScope,
+    OnRejected,
+)
 from verification.domain.lifecycle import State
 from verification.domain.rule_texts import Force
 from verification.domain.subjects import SubjectKind
@@ -194,9 +203,17 @@ _JOB: dict[str, Schema] = {
     "id": text(format="uuid"),
     "operation": one_of(Operation),
     "state": one_of(JobState),
-    "phase": text("queued, proposing, judging, revising, working or ended."),
-    "verdict": maybe(one_of(GateVerdict, "Once it has ended; only a quorum passes.")),
-    "basis": maybe(one_of(Basis)),
+    "phase": text(
+        "queued, planning, proposing, working, judging, revising, summing-up, waiting or ended."
+    ),
+    "verdict": maybe(
+        one_of(
+            GateVerdict,
+            "Once it has ended; only a quorum passes, or a person who lets a result through. "
+            "Null then: nobody was asked to judge.",
+        )
+    ),
+    "basis": maybe(one_of(JobBasis)),
     "rounds": whole("Rounds that were heard."),
     "proposers": maybe(listed(ANYTHING)),
     "judges": maybe(listed(ANYTHING)),
@@ -206,6 +223,12 @@ _JOB: dict[str, Schema] = {
     "onDissent": maybe(text()),
     "criteria": maybe(listed(text())),
     "maxTokenBudget": maybe(whole()),
+    "team": maybe(listed(ANYTHING)),
+    "coordinator": ANYTHING,
+    "atOnce": maybe(whole("Tasks that are worked on at the same time.")),
+    "onRejected": maybe(one_of(OnRejected)),
+    "approvePlan": maybe(flag("Whether a person approves the plan before it is run.")),
+    "maxCostBudget": maybe(text("US dollars, decimal.")),
     "runId": text("The job as a run of the Console's own host."),
     "host": text(),
     "about": maybe(members({"runId": text(), "host": text(), "target": text()})),
@@ -220,6 +243,7 @@ _WHOLE_JOB: dict[str, Schema] = {
     "votes": listed(
         members(
             {
+                "task": maybe(whole("In a run of tasks: which.")),
                 "round": whole(),
                 "judge": text(),
                 "accepted": flag(),
@@ -262,6 +286,75 @@ _WHOLE_JOB: dict[str, Schema] = {
         )
     ),
 }
+_LEAST_AND_MOST = members({"least": whole(), "most": whole()})
+_PLANNED = members(
+    {
+        "title": text(),
+        "description": text(),
+        "assignee": maybe(text()),
+        "dependsOn": listed(text()),
+        "verify": maybe({"type": "object", "additionalProperties": ANYTHING}),
+    }
+)
+_TEAM_JOB: dict[str, Schema] = {
+    "tasks": listed(
+        members(
+            {
+                "number": whole(least=1),
+                "title": text(),
+                "assignee": maybe(text()),
+                "dependsOn": listed(whole(least=1)),
+                "state": text(
+                    "pending, blocked, working, judging, revising, waiting (for a person), "
+                    "completed, withheld, failed or skipped."
+                ),
+                "verdict": maybe(one_of(GateVerdict)),
+                "basis": maybe(one_of(Basis)),
+                "letThrough": flag("Whether a person let a rejected result count."),
+                "rounds": whole(),
+                "output": maybe(text("What it came to.")),
+                "failure": maybe(text()),
+                "tokens": whole("Of all its calls."),
+                "workerTokens": whole("Of its worker's."),
+                "costUsd": text("Decimal."),
+                "runId": maybe(text("The task as a run of its own.")),
+                "escalation": maybe(whole("The open one about its verdict.")),
+            }
+        )
+    ),
+    "plan": maybe(
+        members(
+            {
+                "proposed": maybe(listed(ANYTHING, "As the coordinator gave it.")),
+                "resolved": listed(_PLANNED, "As it is run."),
+                "awaitsApproval": flag(),
+            }
+        )
+    ),
+    "memory": listed(
+        members({"key": text(), "value": text("The newest."), "versions": whole(least=1)})
+    ),
+    "answer": maybe(text("The coordinator's final answer.")),
+    "progress": members(
+        {
+            "tasks": whole(),
+            "ended": whole(),
+            "calls": whole(),
+            "callsLeft": _LEAST_AND_MOST,
+            "secondsLeft": maybe(_LEAST_AND_MOST),
+        }
+    ),
+    "waitsForPerson": flag(),
+}
+_MEMBER = members(
+    {
+        "name": _NAME,
+        "model": text("A model that is set up, or `given`."),
+        "settings": {"type": "object", "description": "Of `given`: what it says."},
+        "maxTokenBudget": whole(least=1, maximum=MOST_TOKENS),
+    },
+    optional=("settings", "maxTokenBudget"),
+)
 _JOB_REQUEST: dict[str, Schema] = {
     "prompt": text("The question.", maxLength=LONGEST_QUESTION),
     "judges": listed(
@@ -294,6 +387,50 @@ _JOB_REQUEST: dict[str, Schema] = {
     "operation": one_of((Operation.CONSENSUS,)),
 }
 _ALWAYS_ASKED = {"prompt", "judges"}
+_RUN_REQUEST: dict[str, Schema] = {
+    "team": listed(_MEMBER, minItems=1, maxItems=MOST_MEMBERS),
+    "onRejected": one_of(OnRejected, "What becomes of what depends on a rejected result."),
+    "atOnce": whole("Tasks worked on at the same time.", least=1, maximum=MOST_AT_ONCE),
+    "criteria": _JOB_REQUEST["criteria"],
+    "maxTokenBudget": _JOB_REQUEST["maxTokenBudget"],
+    "maxCostBudget": {"type": "number", "description": "US dollars; every model needs a price."},
+    "workspace": _JOB_REQUEST["workspace"],
+}
+_VERIFY: Schema = {
+    "description": "`true`, or any of mode, quorum, maxRounds, onDissent, judgePrompt, "
+    "verdictSchema and judges.",
+}
+_TASKS_REQUEST: dict[str, Schema] = _RUN_REQUEST | {
+    "operation": one_of((Operation.TASKS,)),
+    "tasks": listed(
+        members(
+            {
+                "title": text(maxLength=LONGEST_TITLE),
+                "description": text(maxLength=LONGEST_QUESTION),
+                "assignee": text("One of the team; left out: whose turn it is."),
+                "dependsOn": listed(text("The title of another task.")),
+                "memoryScope": one_of(MemoryScope),
+                "maxRetries": whole(maximum=MOST_RETRIES),
+                "verify": _VERIFY,
+            },
+            optional=("assignee", "dependsOn", "memoryScope", "maxRetries", "verify"),
+        ),
+        minItems=1,
+        maxItems=MOST_TASKS,
+    ),
+    "judges": listed(ANYTHING, "Who judges where a task names nobody."),
+}
+_TEAM_REQUEST: dict[str, Schema] = _RUN_REQUEST | {
+    "operation": one_of((Operation.TEAM,)),
+    "goal": text(maxLength=LONGEST_QUESTION),
+    "coordinator": _MEMBER,
+    "verifyJudges": listed(ANYTHING, "Who judges the tasks that the plan wants verified."),
+    "approvePlan": flag("Wait for a person's approval of the plan before it is run."),
+}
+_PLAN_DECISION: dict[str, Schema] = {
+    "approve": flag(),
+    "plan": listed(ANYTHING, "The plan to run instead, in the coordinator's form."),
+}
 _JOB_REQUEST_EXAMPLE = {
     "operation": "runConsensus",
     "prompt": "What is the boiling point of water?",
@@ -541,11 +678,21 @@ SHAPES: dict[str, Schema] = {
     },
     "ConsensusRequest": members(_JOB_REQUEST, optional=set(_JOB_REQUEST) - _ALWAYS_ASKED)
     | {"examples": [_JOB_REQUEST_EXAMPLE]},
-    "JobRequest": members(_JOB_REQUEST, optional=set(_JOB_REQUEST) - _ALWAYS_ASKED - {"operation"})
-    | {"examples": [_JOB_REQUEST_EXAMPLE]},
+    "JobRequest": {
+        "oneOf": [
+            members(_JOB_REQUEST, optional=set(_JOB_REQUEST) - _ALWAYS_ASKED - {"operation"}),
+            members(_TASKS_REQUEST, optional=set(_TASKS_REQUEST) - {"operation", "team", "tasks"}),
+            members(
+                _TEAM_REQUEST,
+                optional=set(_TEAM_REQUEST) - {"operation", "team", "goal", "coordinator"},
+            ),
+        ],
+        "examples": [_JOB_REQUEST_EXAMPLE],
+    },
+    "PlanDecision": members(_PLAN_DECISION, optional=("plan",)) | {"examples": [{"approve": True}]},
     "JobsPage": page("jobs", "Job"),
     "Job": members(_JOB),
-    "JobDetail": members(_JOB | _WHOLE_JOB),
+    "JobDetail": members(_JOB | _WHOLE_JOB | _TEAM_JOB, optional=tuple(_TEAM_JOB)),
     "HostDocument": {
         "type": "object",
         "description": "What the Console does as a host, of v1 or v2.",

@@ -1,4 +1,4 @@
-"""The API of consensus jobs: start, read, cancel. Each view translates and nothing more."""
+"""The API of jobs: start, read, approve, cancel. Each view translates and nothing more."""
 
 import re
 from collections.abc import Mapping
@@ -22,11 +22,13 @@ from runs.refusal import Refusal
 from verification import endpoints
 from verification.actions import jobs
 from verification.actions.askers import MayNotAsk, WorkspaceUnclear, asker_of, canceller_of
+from verification.actions.job_people import NothingToApprove, decide_on_plan
 from verification.api_shapes import id_of, key_parameter
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.request import JobRequest
 from verification.domain.jobs.requests import AnyRequest, read_any
 from verification.domain.jobs.states import Operation
+from verification.domain.jobs.team_request import read_plan_decision
 from verification.models import Job
 from verification.queries.jobs import job_document, jobs_page
 
@@ -106,6 +108,33 @@ class CancelJobView(APIView):
         except MayNotAsk as error:
             raise _forbidden(error) from error
         jobs.cancel(job=found.pk, by=by)
+        return Response(job_document(find_job(request.user, job), whole=True), status=202)
+
+
+class PlanView(APIView):
+    """The plan of a team that waits for a person's approval."""
+
+    parser_classes = ()
+
+    @extend_schema(
+        operation_id="decideOnPlan",
+        parameters=[JOB],
+        request={"application/json": refer("PlanDecision")},
+        responses=answers({202: "JobDetail"}, 403, 409, 415),
+    )
+    def post(self, request: Request, job: UUID) -> Response:
+        """Let the plan run, as it came or as `plan` has it, or refuse it and so end the job."""
+        found = find_job(request.user, job)
+        try:
+            is_approved, plan = read_plan_decision(_document(request))
+            by = canceller_of(request.user, found)
+            decide_on_plan(job=found.pk, by=by, is_approved=is_approved, plan=plan)
+        except JobRefused as error:
+            raise _invalid(error) from error
+        except MayNotAsk as error:
+            raise _forbidden(error) from error
+        except NothingToApprove as error:
+            raise Refusal(409, "conflict", str(error), {"reason": "no_plan_waits"}) from error
         return Response(job_document(find_job(request.user, job), whole=True), status=202)
 
 

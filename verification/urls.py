@@ -23,6 +23,7 @@ urlpatterns = [
     path("jobs", jobs_api.JobsView.as_view(), name="jobs"),
     path("jobs/<uuid:job>", jobs_api.JobView.as_view(), name="job"),
     path("jobs/<uuid:job>/cancel", jobs_api.CancelJobView.as_view(), name="job-cancel"),
+    path("jobs/<uuid:job>/plan", jobs_api.PlanView.as_view(), name="job-plan"),
     path("models", jobs_api.ModelsView.as_view(), name="models"),
 ]
 

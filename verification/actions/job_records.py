@@ -105,6 +105,7 @@ def start_step(ledger: Ledger, ask: Ask, fence: int, now: datetime) -> JobStep:
 def settle(ledger: Ledger, ask: Ask, step: JobStep, result: Said | Failure, now: datetime) -> None:
     """Write down how a call ended for good, and what the job shows since."""
     job = ledger.job
+    step.settled_as = ledger.settled  # Counted before this one is.
     step.ended_at, step.next_attempt_at = now, None
     step.reserved_tokens, step.reserved_usd = 0, Decimal(0)
     if isinstance(result, Said):
@@ -115,7 +116,6 @@ def settle(ledger: Ledger, ask: Ask, step: JobStep, result: Said | Failure, now:
         step.reply = keep(workspace=job.workspace_id, kind="job.reply", body=body)
     else:
         step.state, step.failure = StepState.FAILED, failure_document(result)
-    step.settled_as = ledger.settled
     step.save()
     others = [each for each in ledger.steps if each.position != step.position]
     now_known = replace(ledger, steps=sorted([*others, step], key=lambda each: each.position))

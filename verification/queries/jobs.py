@@ -91,15 +91,10 @@ def job_document(job: Job, *, whole: bool = False) -> dict[str, Any]:
 
 
 def _agreed(job: Job) -> dict[str, Any]:
-    if job.operation == Operation.CONSENSUS:
-        names: tuple[str, ...] = (
-            "proposers", "judges", "mode", "quorum", "maxRounds", "onDissent", "criteria",
-        )  # fmt: skip
-    else:
-        names = (
-            "team", "judges", "coordinator", "atOnce", "onRejected", "approvePlan", "criteria",
-            "maxCostBudget",
-        )  # fmt: skip
+    names = (
+        "proposers", "judges", "mode", "quorum", "maxRounds", "onDissent", "criteria", "team",
+        "coordinator", "atOnce", "onRejected", "approvePlan", "maxCostBudget",
+    )  # fmt: skip
     return {name: job.shape.get(name) for name in names} | {"maxTokenBudget": job.max_tokens}
 
 

@@ -53,7 +53,7 @@ SOLVER = {"name": "solver", "model": "compatible:solver"}
 THREE = panel("judge-a", "judge-b", "judge-c")
 
 
-def team_document(**more: Any) -> dict[str, Any]:
+def tasks_document(**more: Any) -> dict[str, Any]:
     """Return a request for three tasks, whose answers are given and two of which rules judge."""
     replies = {
         "Find": "It boils at 100 degrees.",
@@ -82,5 +82,34 @@ def team_document(**more: Any) -> dict[str, Any]:
 def tasks_started(host: Host, key: str = "", **more: Any) -> Job:
     """Start a run of tasks as a key of the host."""
     asker = Asker("key:test", host.workspace, host)
-    request = read_any(team_document(**more))
+    request = read_any(tasks_document(**more))
     return start(request=request, asker=asker, idempotency_key=key).job
+
+
+def team_document(**more: Any) -> dict[str, Any]:
+    """Return a request for a goal that two tasks lead to; the plan and all answers are given."""
+    plan = [
+        {"title": "Find", "description": "Find it.", "assignee": "ada", "verify": True},
+        {
+            "title": "Write",
+            "description": "Write it down.",
+            "assignee": "ada",
+            "dependsOn": ["Find"],
+        },
+    ]
+    said = {"plan": plan, "answer": "Water boils at 100 degrees at sea level."}
+    made = {
+        "operation": "runTeam",
+        "goal": "Say when water boils.",
+        "team": tasks_document()["team"],
+        "coordinator": {"name": "lead", "model": "given", "settings": said},
+        "verifyJudges": [LONG_ENOUGH, NO_SHOUTING],
+    }
+    made |= more
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def team_started(host: Host, **more: Any) -> Job:
+    """Start a run of a team as a key of the host."""
+    asker = Asker("key:test", host.workspace, host)
+    return start(request=read_any(team_document(**more)), asker=asker).job

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
-from verification.domain.consensus.plan import MOST_TASKS
+from verification.domain.consensus.plan import MOST_TASKS, Plan
 from verification.domain.consensus.queue import CyclicTasks, TaskSpec, load, normalised
 from verification.domain.consensus.rules import Mode, OnDissent, Panel, Unaccepted
 from verification.domain.jobs import members
@@ -66,7 +66,7 @@ _UNACCEPTED = {OnRejected.SKIP: Unaccepted.WITHHELD, OnRejected.PAUSE: Unaccepte
 ON_REJECTED = {policy: said.value for said, policy in _UNACCEPTED.items()}
 
 
-class Scope(StrEnum):
+class MemoryScope(StrEnum):
     """What of shared memory a task is shown."""
 
     DEPENDENCIES = "dependencies"
@@ -273,8 +273,10 @@ class _Tasks:
             ).strip(),
             assignee=self._assignee(said, pointer),
             depends_on=_depends_on(said.get("dependsOn", []), f"{pointer}/dependsOn"),
-            sees_all_memory=word(said, "memoryScope", Scope, Scope.DEPENDENCIES, pointer)
-            == Scope.ALL,
+            sees_all_memory=word(
+                said, "memoryScope", MemoryScope, MemoryScope.DEPENDENCIES, pointer
+            )
+            == MemoryScope.ALL,
             max_retries=members.a_count(said.get("maxRetries", 0), retries, 0, MOST_RETRIES),
             verify=self._verify(said, pointer),
         )
@@ -333,6 +335,11 @@ class _Tasks:
             raise JobRefused("cycle", "/tasks", str(error)) from error
 
 
+def _scope(said: Document, pointer: str) -> MemoryScope:
+    nearest = MemoryScope.DEPENDENCIES
+    return MemoryScope(word(said, "memoryScope", MemoryScope, nearest, pointer))
+
+
 def _depends_on(given: object, pointer: str) -> tuple[str, ...]:
     if not isinstance(given, list) or len(given) > MOST_TASKS:
         raise JobRefused("type", pointer, "A list of titles is expected here.")
@@ -348,3 +355,16 @@ def _check_replies(tasks: Sequence[TaskSpec], given: Mapping[str, Given]) -> Non
         if member is not None and member.reply(task.title, 0) is None:
             where = f"/tasks/{index}/assignee"
             raise JobRefused("no_reply", where, "This member was given no answer to this task.")
+
+
+def read_plan_decision(document: object) -> tuple[bool, Plan | None]:
+    """Return whether a plan may run, and what it was changed to. Raises JobRefused."""
+    said = members.an_object(document, "", {"approve", "plan"})
+    if "approve" not in said:
+        raise JobRefused("required", "/approve", "Say whether the plan may run.")
+    is_approved, plan = members.a_truth(said["approve"], "/approve"), said.get("plan")
+    if "plan" not in said:
+        return is_approved, None
+    if not is_approved or not isinstance(plan, list):
+        raise JobRefused("plan", "/plan", "A plan is a list of tasks, and goes with an approval.")
+    return True, plan

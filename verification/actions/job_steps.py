@@ -21,6 +21,7 @@ from verification.actions.job_leases import Lease, fruitless, held, is_held, lea
 from verification.actions.job_records import count_as_lost, settle, start_step
 from verification.actions.job_runs import tell_answer
 from verification.actions.job_tasks import keep_tasks
+from verification.calls import Endpoint
 from verification.domain.consensus.asks import Ask, AskJudge, AskPerson, AskWorker
 from verification.domain.consensus.failures import Failure, FailureKind, Status
 from verification.domain.consensus.history import HistoryMismatch, Usage
@@ -33,7 +34,7 @@ from verification.domain.jobs.spending import Reservation, reserve
 from verification.domain.jobs.states import StepState, Stop
 from verification.domain.jobs.verdict_form import verdict_form
 from verification.domain.jobs.words import number_of
-from verification.endpoints import Endpoint, cost_of, endpoint_named
+from verification.endpoints import cost_of, endpoint_named
 from verification.job_ledger import ContentGone, Ledger, load
 from verification.judges import Question, Said
 from verification.models import Job, JobStep, JobTask

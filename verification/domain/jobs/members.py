@@ -34,7 +34,7 @@ def an_object(value: object, pointer: str, allowed: Collection[str]) -> Document
 
 def _unexpected(name: str, pointer: str) -> JobRefused:
     plain = name.lower()
-    where = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')[:64]}"
+    where = f"{pointer}/{name}"
     if plain in _SECRETS:
         return JobRefused(
             "inline_secret", where, "Keys come from the Console's settings, never with a request."
@@ -43,7 +43,8 @@ def _unexpected(name: str, pointer: str) -> JobRefused:
         return JobRefused(
             "inline_address", where, "Addresses come from the Console's settings, never inline."
         )
-    return JobRefused("unexpected_key", where, "There is no such member here.")
+    # Any other name may be content: only where it stands is said.
+    return JobRefused("unexpected_key", pointer, "There is no such member here.")
 
 
 def a_text(value: object, pointer: str, longest: int) -> str:

@@ -18,7 +18,7 @@ from openwop_console.cli.gate_checking import (
     ask_until,
 )
 from openwop_console.cli.instance import address_and_key
-from openwop_console.cli.options import data_dir, output, show_json
+from openwop_console.cli.options import data_dir, output, reaching, show_json
 from openwop_console.supervisor.folder import Folder
 
 
@@ -64,12 +64,7 @@ def command() -> None:
     metavar="SECONDS",
     help="How long to wait for an answer. [default: not at all]",
 )
-@click.option("--url", envvar="OPENWOP_CONSOLE_URL", help="The Console's address.")
-@click.option(
-    "--key",
-    envvar="OPENWOP_CONSOLE_API_KEY",
-    help="Host key. [env: OPENWOP_CONSOLE_API_KEY; default: the first host's]",
-)
+@reaching
 @output
 @data_dir
 @click.pass_context

@@ -1,4 +1,4 @@
-"""`hosts`: who may send events."""
+"""`hosts`: who may send events, how each is connected, and what it shows of itself."""
 
 import json
 from datetime import timedelta
@@ -6,14 +6,18 @@ from typing import IO
 
 import click
 
+from openwop_console.cli.host_reports import card_of, shown_report, wait_for_test
 from openwop_console.cli.instance import adopt, foreign_host
-from openwop_console.cli.options import data_dir, output, show_json, show_table
+from openwop_console.cli.options import data_dir, moment, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
+from runs.domain.destinations import Refused, read_url
+
+FAILS, UNFINISHED = 1, 3
 
 
 @click.group("hosts")
 def command() -> None:
-    """Add, connect and list hosts: the OpenWOP servers that send events."""
+    """Add, connect, try and list hosts: the OpenWOP servers that send events."""
 
 
 @command.command("add")
@@ -25,7 +29,13 @@ def command() -> None:
     metavar="FILE",
     help="The host's /.well-known/openwop document; - reads standard input.",
 )
-@click.option("--base-url", default="", metavar="URL", help="Where the host answers.")
+@click.option(
+    "--base-url",
+    default="",
+    metavar="URL",
+    callback=lambda ctx, param, value: _address(value),
+    help="Where the host answers.",
+)
 @output
 @data_dir
 def add(
@@ -40,9 +50,19 @@ def add(
     """Add a host and print its id, key and webhook secret. They are shown this once."""
     document = None if capabilities is None else _document(capabilities)
     adopt(folder)
-    from runs.actions.hosts import add_host
+    from runs.actions.hosts import HostExists
+    from verification.actions.host_settings import COMMAND_LINE, add_host
 
-    added = add_host(name=name, workspace=workspace, capabilities=document, base_url=base_url)
+    try:
+        added = add_host(
+            by=COMMAND_LINE,
+            name=name,
+            workspace=workspace,
+            capabilities=document,
+            base_url=base_url,
+        )
+    except HostExists as exists:
+        raise click.ClickException(str(exists)) from exists
     if as_json:
         show_json({"id": added.id, "key": added.key, "webhookSecret": added.webhook_secret})
         return
@@ -54,7 +74,13 @@ def add(
 
 @command.command("connect")
 @click.argument("host")
-@click.option("--base-url", required=True, metavar="URL", help="Where the host answers.")
+@click.option(
+    "--base-url",
+    required=True,
+    metavar="URL",
+    callback=lambda ctx, param, value: _address(value),
+    help="Where the host answers.",
+)
 @click.option(
     "--api-key",
     envvar="OPENWOP_API_KEY",
@@ -65,9 +91,86 @@ def add(
 def connect(folder: Folder, host: str, base_url: str, api_key: str) -> None:
     """Say where a host answers, so that decisions reach it."""
     adopt(folder)
-    from runs.actions.hosts import connect_host
+    from verification.actions.host_settings import COMMAND_LINE, connect_host
 
-    connect_host(host_id=foreign_host(host).slug, base_url=base_url, api_key=api_key)
+    connect_host(host=foreign_host(host), by=COMMAND_LINE, base_url=base_url, api_key=api_key)
+
+
+@command.command("subscribe")
+@click.argument("host")
+@click.option("--end", is_flag=True, help="End the subscription instead.")
+@data_dir
+def subscribe(folder: Folder, host: str, *, end: bool) -> None:
+    """Have HOST deliver its events to the webhook door, signed, without copying a secret."""
+    adopt(folder)
+    from verification.actions import subscribing
+    from verification.actions.host_settings import COMMAND_LINE
+    from verification.domain.subscriptions import NotSubscribed
+
+    found = foreign_host(host)
+    try:
+        if end:
+            subscribing.unsubscribe(host=found, by=COMMAND_LINE)
+            click.echo("The host delivers here no more.")
+            return
+        made = subscribing.subscribe(host=found, by=COMMAND_LINE)
+    except NotSubscribed as refused:
+        raise click.ClickException(str(refused)) from refused
+    click.echo(f"{found.slug} delivers to {made.url} as {made.webhook_id}.")
+
+
+@command.command("test")
+@click.argument("host")
+@click.option(
+    "--wait",
+    type=click.FloatRange(1, 600),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for a worker to try everything.",
+)
+@output
+@data_dir
+@click.pass_context
+def test(ctx: click.Context, folder: Folder, host: str, wait: float, *, as_json: bool) -> None:
+    """Try the connection of HOST in every direction, and say what would mend what fails.
+
+    Nothing of it stays, here or at the host. Exit 0 when nothing fails, 1 when something does, 3
+    when no worker was done in time.
+    """
+    adopt(folder)
+    from verification.actions.connecting import ask_for_test
+    from verification.actions.host_settings import COMMAND_LINE
+
+    found = foreign_host(host)
+    ask_for_test(host=found, by=COMMAND_LINE)
+    report = wait_for_test(found, wait)
+    if as_json:
+        show_json(shown_report(report))
+    else:
+        for line in report.lines:
+            click.echo(f"{line.title:20}  {line.state.replace('_', ' '):14}  {line.words}")
+            if line.fix:
+                click.echo(f"{'':38}{line.fix}")
+    ctx.exit(UNFINISHED if report.is_under_way else FAILS if report.fails else 0)
+
+
+@command.command("card")
+@click.argument("host")
+@output
+@data_dir
+def card(folder: Folder, host: str, *, as_json: bool) -> None:
+    """Show what HOST advertises next to what its events show."""
+    adopt(folder)
+    shown = card_of(foreign_host(host))
+    if as_json:
+        show_json(shown)
+        return
+    for name, value in shown.items():
+        if not isinstance(value, list):
+            click.echo(f"{name:18} {'-' if value in (None, '') else value}")
+    for finding in shown["findings"]:
+        click.echo(f"{'finding':18} {finding['severity']}: {finding['kind']} x {finding['count']}")
 
 
 @command.command("rotate")
@@ -85,14 +188,16 @@ def connect(folder: Folder, host: str, base_url: str, api_key: str) -> None:
 def rotate(folder: Folder, host: str, hours: int, *, as_json: bool) -> None:
     """Put a new webhook secret in force and print it. It is shown this once."""
     adopt(folder)
-    from runs.actions.webhook_secrets import rotate_secret
+    from verification.actions.host_settings import COMMAND_LINE, rotate_secret
 
     found = foreign_host(host)
-    secret = rotate_secret(host=found, overlap=timedelta(hours=hours))
+    secret = rotate_secret(host=found, by=COMMAND_LINE, overlap=timedelta(hours=hours))
     if as_json:
-        show_json({"id": found.slug, "webhookSecret": secret})
-    else:
-        click.echo(f"webhook secret  {secret}")
+        show_json({"id": found.slug, "webhookSecret": secret, "overlapHours": hours})
+        return
+    click.echo(f"webhook secret  {secret}")
+    kept = f"stays good for {hours} h more" if hours else "is refused from now on"
+    click.echo(f"The secret before it {kept}.", err=True)
 
 
 @command.command("list")
@@ -109,7 +214,7 @@ def show(folder: Folder, *, as_json: bool) -> None:
             "name": host.name,
             "workspace": host.workspace.slug,
             "baseUrl": host.base_url,
-            "createdAt": f"{host.created_at:%Y-%m-%dT%H:%M:%SZ}",
+            "createdAt": moment(host.created_at),
         }
         for host in Host.objects.select_related("workspace").order_by("slug")
     ]
@@ -117,6 +222,14 @@ def show(folder: Folder, *, as_json: bool) -> None:
         show_json(rows)
     else:
         show_table(rows, ["id", "name", "workspace", "baseUrl", "createdAt"])
+
+
+def _address(url: str) -> str:
+    """Refuse what could never be connected to; where it leads is judged at every call."""
+    read = read_url(url) if url else None
+    if isinstance(read, Refused):
+        raise click.BadParameter(read.words)
+    return url.rstrip("/")
 
 
 def _document(file: IO[bytes]) -> dict[str, object]:

@@ -13,7 +13,7 @@ import click
 import httpx
 
 from openwop_console.cli.instance import address_and_key
-from openwop_console.cli.options import data_dir, output, show_json
+from openwop_console.cli.options import data_dir, output, reaching, show_json
 from openwop_console.cli.sending import Sender, SendingStopped, Tally, batches
 from openwop_console.supervisor.folder import Folder
 
@@ -22,12 +22,7 @@ SHOWN_REFUSALS = 20
 
 @click.command("ingest")
 @click.argument("file", type=click.File("rb"), metavar="FILE|-")
-@click.option("--url", help="Another Console's address. [default: the one running on DATA_DIR]")
-@click.option(
-    "--key",
-    envvar="OPENWOP_CONSOLE_KEY",
-    help="Host key. [env: OPENWOP_CONSOLE_KEY; default: the first host's]",
-)
+@reaching
 @click.option("--from-line", type=click.IntRange(1), default=1, help="Skip the lines before this.")
 @click.option(
     "--give-up-after",

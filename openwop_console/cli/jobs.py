@@ -14,6 +14,7 @@ from typing import IO, Any, TypeVar
 import click
 import httpx
 
+from openwop_console.cli import options
 from openwop_console.cli.gate import FailsClosed
 from openwop_console.cli.instance import address_and_key
 from openwop_console.cli.options import data_dir, output, show_json, show_table
@@ -32,19 +33,8 @@ class CallFailed(click.ClickException):
 
 
 def reaching(command: _Command) -> _Command:
-    """Add `--url` and `--key`, the data folder and the output format."""
-    for option in (
-        click.option("--url", envvar="OPENWOP_CONSOLE_URL", help="The Console's address."),
-        click.option(
-            "--key",
-            envvar="OPENWOP_CONSOLE_API_KEY",
-            help="Host key. [env: OPENWOP_CONSOLE_API_KEY; default: the first host's]",
-        ),
-        data_dir,
-        output,
-    ):
-        command = option(command)
-    return command
+    """Add which Console is asked and as whom, the data folder and the output format."""
+    return options.reaching(data_dir(output(command)))
 
 
 @click.group("jobs")

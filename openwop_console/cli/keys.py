@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from openwop_console.cli.instance import adopt, foreign_host
-from openwop_console.cli.options import data_dir, output, show_json, show_table
+from openwop_console.cli.options import data_dir, moment, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
 
 
@@ -30,12 +30,15 @@ def create(
 ) -> None:
     """Create a key of HOST and print it. It is shown this once."""
     adopt(folder)
-    from runs.actions.hosts import SCOPES, create_key
+    from runs.actions.hosts import SCOPES
+    from verification.actions.host_settings import COMMAND_LINE, create_key
 
     if unknown := set(scopes) - set(SCOPES):
         raise click.BadParameter(f"{', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
-    key = create_key(host=foreign_host(host), scopes=scopes or SCOPES, expires_at=expires_at)
+    key = create_key(
+        host=foreign_host(host), by=COMMAND_LINE, scopes=scopes or SCOPES, expires_at=expires_at
+    )
     _show_key(host, key, as_json=as_json)
 
 
@@ -48,18 +51,19 @@ def show(folder: Folder, host: str | None, *, as_json: bool) -> None:
     adopt(folder)
     from runs.models import HostKey
 
-    keys = HostKey.objects.select_related("host").order_by("host__slug", "created_at")
+    keys = HostKey.objects.filter(is_canary=False).select_related("host")
+    found = keys if host is None else keys.filter(host=foreign_host(host))
     rows = [
         {
             "id": key.key_id,
             "host": key.host.slug,
             "scopes": key.scopes,
-            "createdAt": _time(key.created_at),
-            "expiresAt": _time(key.expires_at),
-            "lastUsedAt": _time(key.last_used_at),
-            "revokedAt": _time(key.revoked_at),
+            "createdAt": moment(key.created_at),
+            "expiresAt": moment(key.expires_at),
+            "lastUsedAt": moment(key.last_used_at),
+            "revokedAt": moment(key.revoked_at),
         }
-        for key in (keys if host is None else keys.filter(host=foreign_host(host)))
+        for key in found.order_by("host__slug", "created_at")
     ]
     if as_json:
         show_json(rows)
@@ -73,11 +77,11 @@ def show(folder: Folder, host: str | None, *, as_json: bool) -> None:
 def revoke(folder: Folder, key_id: str) -> None:
     """Stop the key KEY_ID at once."""
     adopt(folder)
-    from runs.actions.hosts import revoke_key
     from runs.models import HostKey
+    from verification.actions.host_settings import COMMAND_LINE, revoke_key
 
     try:
-        revoke_key(key_id=key_id)
+        revoke_key(key_id=key_id, by=COMMAND_LINE)
     except HostKey.DoesNotExist as error:
         raise click.ClickException(f"There is no key {key_id}.") from error
     click.echo(f"Key {key_id} is revoked.")
@@ -93,13 +97,13 @@ def rotate(folder: Folder, key_id: str, *, as_json: bool) -> None:
     The old key stays good until you revoke it, so that the host can change over without a gap.
     """
     adopt(folder)
-    from runs.actions.hosts import create_key
     from runs.models import HostKey
+    from verification.actions.host_settings import COMMAND_LINE, create_key
 
     old = HostKey.objects.select_related("host").filter(key_id=key_id, revoked_at=None).first()
     if old is None:
         raise click.ClickException(f"There is no unrevoked key {key_id}.")
-    key = create_key(host=old.host, scopes=old.scopes, expires_at=old.expires_at)
+    key = create_key(host=old.host, by=COMMAND_LINE, scopes=old.scopes, expires_at=old.expires_at)
     _show_key(old.host.slug, key, as_json=as_json)
     click.echo(f"When the host uses it: openwop-console keys revoke {key_id}", err=True)
 
@@ -109,7 +113,3 @@ def _show_key(host: str, key: str, *, as_json: bool) -> None:
         show_json({"host": host, "key": key})
     else:
         click.echo(key)
-
-
-def _time(moment: datetime | None) -> str | None:
-    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,6 +47,29 @@ def output(command: _Command) -> _Command:
     ):
         command = option(command)
     return command
+
+
+def reaching(command: _Command) -> _Command:
+    """Add `--url` and `--key`: which Console is asked, and as which host."""
+    for option in (
+        click.option(
+            "--url",
+            envvar="OPENWOP_CONSOLE_URL",
+            help="The Console's address. [env: OPENWOP_CONSOLE_URL; default: the one on DATA_DIR]",
+        ),
+        click.option(
+            "--key",
+            envvar=["OPENWOP_CONSOLE_API_KEY", "OPENWOP_CONSOLE_KEY"],
+            help="Host key. [env: OPENWOP_CONSOLE_API_KEY; default: the first host's]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def moment(at: datetime | None) -> str | None:
+    """Return a time as every command writes it, in UTC."""
+    return None if at is None else f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def show_json(content: object) -> None:

@@ -1,13 +1,15 @@
 """Sends lines of run events to a Console and counts what became of them.
 
-A line is never parsed here: what was recorded is what is sent. A batch that is refused as a whole
-is halved until the line at fault stands alone. Sending a line twice is harmless.
+A line is never parsed here: what was recorded is what is sent. A batch that is refused as a whole,
+and not line by line, is halved until the line at fault stands alone. Sending a line twice is
+harmless.
 """
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 
@@ -93,6 +95,8 @@ class Sender:
             raise SendingStopped(f"The Console answered {answer.status_code}: {_said(answer)[1]}")
         if answer.is_success:
             self._count(batch, answer)
+        elif len(listed := _refused_in(answer)) == len(batch):
+            self._refuse(batch, listed)  # each was judged already: sent again it is counted again
         elif len(batch) > 1:
             middle = len(batch) // 2
             self.send(batch[:middle])
@@ -105,7 +109,10 @@ class Sender:
         body = answer.json()
         self.tally.accepted += int(body.get("accepted", 0))
         self.tally.duplicates += int(body.get("duplicates", 0))
-        for item in body.get("rejected", ()):
+        self._refuse(batch, body.get("rejected", ()))
+
+    def _refuse(self, batch: list[Line], items: Iterable[Mapping[str, Any]]) -> None:
+        for item in items:
             number = batch[int(item["index"])].number
             self.tally.refusals.append(Refusal(number, str(item["error"]), str(item["message"])))
 
@@ -131,6 +138,19 @@ def _retry_after_s(answer: httpx.Response, otherwise: float) -> float:
     """Return the seconds the Console asked for, within reason."""
     asked = answer.headers.get("Retry-After", "")
     return min(float(asked), LONGEST_WAIT_S) if asked.isdigit() else otherwise
+
+
+def _refused_in(answer: httpx.Response) -> list[dict[str, Any]]:
+    """Return the events that an answer refuses one by one; none where it refuses the whole."""
+    try:
+        listed = answer.json()["details"]["rejected"]
+    except (ValueError, KeyError, TypeError):
+        return []
+    wanted = {"index", "error", "message"}
+    is_list = isinstance(listed, list) and all(
+        isinstance(each, dict) and wanted <= each.keys() for each in listed
+    )
+    return listed if is_list else []
 
 
 def _said(answer: httpx.Response) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from openwop_console.cli.instance import adopt
-from openwop_console.cli.options import data_dir, output, show_json, show_table
+from openwop_console.cli.options import data_dir, moment, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def show(folder: Folder, username: str, *, as_json: bool) -> None:
         {
             "id": each.token_id,
             "name": each.name,
-            "createdAt": each.created_at,
-            "expiresAt": each.expires_at,
-            "lastUsedAt": each.last_used_at,
-            "revokedAt": each.revoked_at,
+            "createdAt": moment(each.created_at),
+            "expiresAt": moment(each.expires_at),
+            "lastUsedAt": moment(each.last_used_at),
+            "revokedAt": moment(each.revoked_at),
         }
         for each in PersonalToken.objects.filter(user=_user(username)).order_by("created_at")
     ]

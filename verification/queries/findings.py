@@ -90,9 +90,17 @@ def findings_page(viewer: Viewer, filters: FindingFilters, now: datetime) -> Pag
 
 def meters(viewer: Viewer, host: str = "") -> list[Meter]:
     """Return the meter of every host that committed anything, the least verified first."""
-    judged = _judged(viewer).filter(commits__gt=0)
-    if host:
-        judged = judged.filter(host__slug=host)
+    judged = _judged(viewer)
+    return _meters(judged.filter(host__slug=host) if host else judged)
+
+
+def meter_of(host: Host) -> Meter | None:
+    """Return the meter of one host; None: it committed nothing."""
+    return next(iter(_meters(Judgement.objects.filter(host=host))), None)
+
+
+def _meters(judged: Any) -> list[Meter]:
+    judged = judged.filter(commits__gt=0)
     sums = (
         judged.order_by()
         .values("host__slug")

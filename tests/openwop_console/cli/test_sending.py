@@ -153,6 +153,31 @@ def test_items_that_were_refused_are_named_by_their_line_in_the_file(sender_to):
     assert sender.tally.refusals == [Refusal(3, "version_conflict", "Differs.")]
 
 
+def test_a_batch_of_which_every_line_was_refused_is_not_sent_again(sender_to):
+    rejected = [
+        {"index": n, "eventId": None, "error": "validation_error", "message": "No."}
+        for n in range(3)
+    ]
+    body = {"error": "validation_error", "message": "No.", "details": {"rejected": rejected}}
+    console = Console(httpx.Response(400, json=body))
+    sender = sender_to(console)
+
+    sender.send(lines(b"1", b"2", b"3"))
+
+    assert len(console.bodies) == 1
+    assert [each.line for each in sender.tally.refusals] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("details", [None, [], {"rejected": 7}, {"rejected": [{}]}], ids=repr)
+def test_a_refusal_that_does_not_list_every_line_is_no_crash(sender_to, details):
+    answer = {"error": "validation_error", "message": "No.", "details": details}
+    sender = sender_to(Console(*[httpx.Response(400, json=answer)] * 3))
+
+    sender.send(lines(b"1", b"2"))
+
+    assert [each.line for each in sender.tally.refusals] == [1, 2]
+
+
 def test_an_answer_from_something_else_is_no_crash(sender_to):
     sender = sender_to(Console(httpx.Response(418, content=b"<html>")))
 

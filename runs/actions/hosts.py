@@ -13,6 +13,7 @@ from django.utils.text import slugify
 
 from runs.actions.due import look_at_host
 from runs.actions.webhook_secrets import new_secret
+from runs.domain.advertised import is_same
 from runs.models import CapabilitySnapshot, Host, HostKey, Workspace
 from runs.sealing import seal
 
@@ -143,11 +144,14 @@ def connect_host(
 
 @transaction.atomic
 def advertise(*, host: Host, document: Mapping[str, Any]) -> bool:
-    """Keep what a host advertises, from now on; true if it differs from what held before."""
+    """Keep what a host advertises, from now on; true if it differs from what held before.
+
+    What changes with every answer, such as a time, makes no difference.
+    """
     now = timezone.now()
     current = host.capabilities.select_for_update().filter(valid_to=None).first()
     if current is not None:
-        if current.document == document:
+        if is_same(current.document, document):
             return False
         current.valid_to = now
         current.save(update_fields=["valid_to"])

@@ -10,6 +10,7 @@ from django.utils import timezone
 from runs import sweeping
 from runs.actions import leases
 from runs.actions.due import pull_soon
+from runs.actions.hosts import advertise
 from runs.actions.pulling import look_at_run
 from runs.domain.pulling import GIVES_UP_AFTER
 from runs.models import (
@@ -83,6 +84,16 @@ def test_what_a_host_advertises_is_kept_with_the_time_for_which_it_held(connecte
     before, now = CapabilitySnapshot.objects.order_by("valid_from")
     assert (before.valid_to, now.valid_to) == (now.valid_from, None)
     assert now.document["limits"] == {"maxLoopIterations": 2}
+
+
+def test_a_document_that_only_says_when_it_was_written_is_one_snapshot(host):
+    first = {"protocolVersion": "1.0", "generatedAt": "2026-11-30T08:00:00Z"}
+    CapabilitySnapshot.objects.all().delete()
+
+    told = [advertise(host=host, document=first | {"generatedAt": f"at {n}"}) for n in range(3)]
+
+    assert told == [True, False, False]
+    assert CapabilitySnapshot.objects.get().document == first | {"generatedAt": "at 0"}
 
 
 def test_a_v2_host_is_found_out_and_read_by_its_own_paths(connected):

@@ -267,10 +267,7 @@ def _full(run: Run, event: Event) -> dict[str, Any]:
         "run_id": run.run_id,
         "run_url": f"{address_of(run)}#line-{event.position}",
         "omitted": event.payload if omitted else None,
-        "mismatches": [
-            {"pointer": pointer, "reason": reason}
-            for pointer, reason in event.flags.get("mismatches", ())
-        ],
+        "mismatches": event.line.mismatches,
         "json": "" if event.payload is None or omitted else pretty,
         "facts": [(label, value) for label, value in facts if value],
     }

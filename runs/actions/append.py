@@ -40,6 +40,9 @@ class TurnedAway:
     sequence: int | None
     reason: str
     pointer: str
+    verdict: str | None = None
+    target_digest: str | None = None
+    """What it said, as far as that is no content: it must not be taken back by another event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,8 @@ def _refused_marker(refused: TurnedAway, now: datetime) -> NewLine:
             "sequence": refused.sequence,
             "reason": refused.reason,
             "pointer": refused.pointer,
+            "verdict": refused.verdict,
+            "targetDigest": refused.target_digest,
         },
         caused_by=refused.event_id,
     )

@@ -173,7 +173,14 @@ def _sort_by_run(
         rejected.append(_rejected(index, found))
         if found.holds and found.run_id and not is_foreign(found.run_id, host.tenant):
             batches[found.run_id].turned_away.append(
-                TurnedAway(found.event_id or "", found.sequence, found.reason, found.pointer)
+                TurnedAway(
+                    found.event_id or "",
+                    found.sequence,
+                    found.reason,
+                    found.pointer,
+                    found.verdict,
+                    found.target_digest,
+                )
             )
     return dict(batches), rejected
 

@@ -8,6 +8,7 @@ run.
 Source: RFC 0090 §A, §C; invariant `verifier-no-content-leak`.
 """
 
+import hashlib
 import re
 from collections.abc import Collection, Mapping
 
@@ -41,6 +42,13 @@ _SCRAMBLED = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]{20})[A-Za-z0-9]*?[A-Za-z][0-9]+[A-Za-z]+[0-9]+[A-Za-z]"
 )
 """Letters and digits taking turns in one long word: a random string, not the word of a key."""
+
+
+def digest_of_target(target: object) -> str | None:
+    """What stands for a verdict's target where it must not be named; None for what is no target."""
+    if not isinstance(target, str) or _fault_in_token({"target": target}, "target"):
+        return None
+    return hashlib.sha256(target.encode()).hexdigest()[:32]
 
 
 def fault_in_verdict(payload: object, vocabulary: Collection[str] | None = None) -> Fault | None:

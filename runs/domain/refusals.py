@@ -21,6 +21,10 @@ class Refused:
     """The run, the event and its sequence as far as they could be read."""
     event_id: str | None = None
     sequence: int | None = None
+    verdict: str | None = None
+    """`pass`, `fail` or `revise`, where it said one of these and nothing else."""
+    target_digest: str | None = None
+    """Stands for what its verdict is about, where that is a string."""
     holds: bool = False
     """Whether this could have been a verdict, so that its run must be held by a marker."""
 

@@ -7,6 +7,7 @@ could not be an id, is not told.
 from collections.abc import Iterator
 
 from runs.domain.codemap import CANONICAL, is_vendor_type
+from runs.domain.content_free import VERDICTS, digest_of_target
 from runs.domain.ids import fault_in_event_id, fault_in_run_id
 from runs.domain.limits import Limits
 from runs.domain.near_misses import may_mean_verdict
@@ -44,6 +45,8 @@ def turned_away(
         run_id=None if fault_in_run_id(run_id, limits.id_chars) else str(run_id),
         event_id=None if fault_in_event_id(event_id, limits.id_chars) else str(event_id),
         sequence=_sequence(document),
+        verdict=_verdict(document),
+        target_digest=digest_of_target(_said(document, "target")),
         holds=_may_be_verdict(document) if holds is None else holds,
     )
 
@@ -59,6 +62,16 @@ def _sequence(document: object) -> int | None:
         if isinstance(value, int) and is_sequence(value):
             return value
     return None
+
+
+def _verdict(document: object) -> str | None:
+    said = _said(document, "verdict")
+    return said if isinstance(said, str) and said in VERDICTS else None
+
+
+def _said(document: object, key: str) -> object:
+    """What the payload says under a key, if it says it once."""
+    return _only(_only(document, "payload"), key)
 
 
 def _may_be_verdict(document: object) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import models
 
-from runs.domain.log import LogLine, Origin
+from runs.domain.log import LogLine, Mismatch, Origin
 from runs.models.host import Host
 from runs.models.run import Run
 
@@ -86,6 +86,8 @@ class Event(models.Model):
             node_id=self.node_id,
             causation_id=self.causation_id,
             timestamp=self.occurred_at,
+            mismatches=tuple(Mismatch(*pair) for pair in self.flags.get("mismatches", ())),
+            near_miss_of=self.flags.get("nearMissOf"),
         )
 
 

@@ -47,7 +47,6 @@ class Row:
     is_omitted: bool
     """The payload was larger than the limit; its digest stands for it."""
     mismatches: Sequence[Mismatch]
-    near_miss_of: str
     payload: Any
     payload_url: str
 
@@ -235,8 +234,7 @@ def _row(run: Run, event: Event, pause: timedelta | None, missing: tuple[int, in
         missing_before=missing,
         is_late=bool(event.flags.get("late")),
         is_omitted=isinstance(event.payload, dict) and event.payload.get("omitted") is True,
-        mismatches=[Mismatch(*pair) for pair in event.flags.get("mismatches", ())],
-        near_miss_of=event.flags.get("nearMissOf", ""),
+        mismatches=line.mismatches,
         payload=event.payload,
         payload_url=reverse("line", args=[run.host.slug, run.run_id, event.position]),
     )

@@ -10,7 +10,7 @@ from tests.factories import decided, event, run_of, send, verified
 from verification.actions import escalations
 from verification.actions.resolving import resolve
 from verification.domain.decisions import Action, Decision
-from verification.models import Escalation, Gate
+from verification.models import Escalation, Finding, Gate
 from verification.situations import view_of
 
 pytestmark = pytest.mark.django_db
@@ -152,3 +152,42 @@ def test_a_readable_verdict_in_its_place_clears_it(host):
     assert not run.held
     assert Gate.objects.get().state == "blocked"
     assert Escalation.objects.get(reason="held").closed_because == "hold_cleared"
+
+
+LEAKING = verified(2, TARGET, "fail", result="secret")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("said", ["pass", "revise"])
+def test_a_refused_fail_and_another_verdict_of_its_id_are_a_conflict_in_either_order(
+    host, order, said
+):
+    send(host, event(0, "run.started"), decided(1))
+    for each in order:
+        with suppress(Refusal):
+            send(host, [LEAKING, verified(2, TARGET, said)][each])
+    send(host, event(3, "run.completed"))
+    run = run_of(host)
+
+    assert run.hold_reasons == ["conflicting_event"]
+    assert Gate.objects.get().state == ("unknown" if said == "pass" else "revise_asked")
+    assert Finding.objects.filter(kind="conflicting_event", status="standing").exists()
+    assert Escalation.objects.waiting().filter(reason="held").exists()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_refused_fail_and_the_same_without_content_are_one_fail_in_either_order(host, order):
+    send(host, event(0, "run.started"), decided(1))
+    for each in order:
+        with suppress(Refusal):
+            send(host, [LEAKING, verified(2, TARGET, "fail")][each])
+
+    assert not run_of(host).held
+    assert Gate.objects.get().state == "blocked"
+
+
+def test_the_timeline_says_what_a_mistyped_type_was_probably_meant_to_be(host, client, ada):
+    send(host, event(0, "run.started"), event(1, "agent.verifed"))
+    client.force_login(ada)
+
+    assert "unknown, probably meant as agent.verified" in client.get("/runs/alpha/r-1").text

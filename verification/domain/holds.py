@@ -2,17 +2,20 @@
 
 A mistyped type, a refused verdict, a verdict or decision that says nothing readable, two versions
 of one event. None of them opens a gate by being unreadable. A hold ends when the same event arrives
-readable, or when a person who saw it says so; what a person did not see is not released.
+readable and says nothing else, or when a person who saw it says so; what a person did not see is
+not released.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from runs.domain import readers
+from runs.domain.content_free import digest_of_target
 from runs.domain.interrupts import sequence_of
 from runs.domain.log import LogLine
-from runs.domain.readers import fields, text
+from runs.domain.readers import VerdictRead, fields, text
 from verification.domain.decisions import Action
 from verification.domain.index import Index
 from verification.domain.past_decisions import PastDecision
@@ -56,7 +59,7 @@ class Hold:
         """Say whether it could have been a `fail` on any target."""
         if self.reason is HoldReason.NEAR_MISS:
             return self.misses == readers.VERDICT
-        return self.reason in (HoldReason.VERDICT_REFUSED, HoldReason.VERDICT_UNREADABLE)
+        return self.line.type == VERDICT_REFUSED or self.reason is HoldReason.VERDICT_UNREADABLE
 
 
 def holds(index: Index, decisions: Sequence[PastDecision]) -> tuple[Hold, ...]:
@@ -80,13 +83,19 @@ class _Readable:
     """The verdicts and decisions that can be read, by what identifies an event."""
 
     def __init__(self, index: Index) -> None:
-        verdicts = [verdict.line for verdict in index.verdicts]
+        said = {each.line.event_id: each.said for each in index.verdicts}
         decisions = [each.line for each in index.decisions if each.said.has_readable_criteria]
-        self._ids = {line.event_id for line in (*verdicts, *decisions)}
-        self._sequences = {line.sequence for line in (*verdicts, *decisions)}
+        lines = [*(each.line for each in index.verdicts), *decisions]
+        self._by_id = {line.event_id: said.get(line.event_id) for line in lines}
+        self._id_at = {line.sequence: line.event_id for line in lines}
 
-    def holds_event(self, event_id: str | None, sequence: int | None) -> bool:
-        return event_id in self._ids or (sequence is not None and sequence in self._sequences)
+    def holds_event(self, event_id: str | None) -> bool:
+        return event_id in self._by_id
+
+    def versions_of(self, event_id: str | None, sequence: int | None) -> list[VerdictRead | None]:
+        """Return what stands under the id and at the sequence; None is a decision."""
+        ids = {event_id, None if sequence is None else self._id_at.get(sequence)}
+        return [self._by_id[each] for each in ids if each in self._by_id]
 
 
 _MARKED = frozenset({VERDICT_REFUSED, EVENT_CONFLICTED})
@@ -105,7 +114,7 @@ def _near_miss(line: LogLine) -> Hold:
 def _unreadable(line: LogLine, readable: _Readable) -> Hold:
     is_decision = line.type == readers.ORCHESTRATOR_DECISION
     reason = HoldReason.DECISION_UNREADABLE if is_decision else HoldReason.VERDICT_UNREADABLE
-    return Hold(reason, line, line.sequence, readable.holds_event(line.event_id, None))
+    return Hold(reason, line, line.sequence, readable.holds_event(line.event_id))
 
 
 def _mark(line: LogLine, readable: _Readable) -> Hold:
@@ -114,8 +123,19 @@ def _mark(line: LogLine, readable: _Readable) -> Hold:
     at = sequence if type(sequence) is int else None
     if line.type == EVENT_CONFLICTED:
         return Hold(HoldReason.CONFLICT, line, at, is_readable_now=False)
-    is_readable_now = readable.holds_event(text(payload.get("eventId")), at)
-    return Hold(HoldReason.VERDICT_REFUSED, line, at, is_readable_now)
+    versions = readable.versions_of(text(payload.get("eventId")), at)
+    agrees = [_is_same(payload, version) for version in versions]
+    reason = HoldReason.VERDICT_REFUSED if all(agrees) else HoldReason.CONFLICT
+    return Hold(reason, line, at, is_readable_now=bool(agrees) and all(agrees))
+
+
+def _is_same(refused: Mapping[str, Any], held: VerdictRead | None) -> bool:
+    """Say whether a readable event may be what was refused, as far as that could be read."""
+    verdict, target = refused.get("verdict"), refused.get("targetDigest")
+    if held is None:
+        return verdict is None
+    is_other = target is not None and target != digest_of_target(held.target)
+    return not is_other and verdict in (None, held.kind)
 
 
 def _released(hold: Hold, releases: Sequence[PastDecision]) -> Hold:

@@ -181,7 +181,7 @@ _ABOUT_RUN: Mapping[FindingKind, tuple[str, str]] = {
         "The host sending it in the published form.",
     ),
     FindingKind.CONFLICTING_EVENT: (
-        "Another version of an event was offered; the first one was kept.",
+        "Two versions of an event were offered; one of them is kept.",
         "Nothing; a person can release the run.",
     ),
     FindingKind.NEAR_MISS_TYPE: (

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runs.domain.content_free import digest_of_target
 from tests.logs import (
     ADVISORY,
     completed,
@@ -77,6 +78,9 @@ MARKS = st.lists(
     st.sampled_from(
         [
             mark(101, "console.verdict.refused", {"eventId": "e3", "sequence": 3}),
+            mark(104, "console.verdict.refused", {
+                "eventId": "e4", "sequence": 4, "verdict": "fail",
+                "targetDigest": digest_of_target("e1")}),
             mark(102, "console.event.conflicted", {"eventId": "e2", "sequence": 2}),
             mark(103, "console.verdict.recorded", {
                 "agentId": "console", "target": "e1", "verdict": "fail", "atSequence": 2}),
@@ -147,6 +151,18 @@ def test_what_is_proved_while_a_run_goes_on_is_still_true_at_its_end(lines, upto
     early = violations(concluded(*(each for each in whole if each.sequence <= upto)))
 
     assert early <= violations(concluded(*whole))
+
+
+@given(LOGS, st.integers(1, 14), SAID, st.sampled_from(TARGETS))
+def test_a_refused_verdict_is_made_up_for_by_the_same_verdict_only(lines, at, said, target):
+    about = {"verdict": said, "targetDigest": digest_of_target(target)}
+    refused = mark(104, "console.verdict.refused", {"eventId": f"e{at}", "sequence": at, **about})
+    there = [each for each in concluded(*lines).verdicts if each.line.event_id == f"e{at}"]
+    agrees = [(each.said.kind, each.said.target) == (said, target) for each in there]
+
+    found = concluded(*lines, refused)
+
+    assert any(each.holds for each in found.holds if each.line is refused) != (agrees == [True])
 
 
 @given(LOGS, MARKS)

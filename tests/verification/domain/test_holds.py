@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from runs.domain.content_free import digest_of_target
 from tests.logs import arrived, completed, decided, line, mark, started, turn, verdict
 from tests.verification.domain.concluding import concluded, decision, noticed, wanted
 from verification.domain.decisions import Action
@@ -59,6 +60,46 @@ def test_a_readable_run_is_not_held():
 )
 def test_the_same_event_readable_ends_the_hold_of_a_refused_one(readable):
     assert not concluded(*RUN, REFUSED, readable).held
+
+
+SAID_FAIL = {**LEAK, "verdict": "fail", "targetDigest": digest_of_target("e1")}
+REFUSED_FAIL = mark(53, "console.verdict.refused", SAID_FAIL)
+
+
+def test_the_same_verdict_without_content_ends_the_hold():
+    found = concluded(*RUN, REFUSED_FAIL, verdict(2, "e1", "fail"))
+
+    assert not found.held
+    assert found.gates["e1"].state == "blocked"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        verdict(2, "e1", "pass"),
+        verdict(2, "e1", "revise"),
+        verdict(2, "e2", "fail"),
+        replace(verdict(7, "e1", "pass"), event_id="e2"),
+        replace(verdict(2, "e1", "pass"), event_id="sent-again"),
+        decided(2, "next-worker"),
+    ],
+)
+def test_what_says_otherwise_in_its_place_is_a_conflict_and_keeps_every_gate_unknown(other):
+    found = concluded(*RUN, REFUSED_FAIL, other)
+
+    assert found.hold_reasons == ("conflicting_event",)
+    assert noticed(found)["conflicting_event", None] == "soft"
+    assert ("held", None) in wanted(found)
+    assert not [gate for gate in found.gates.values() if gate.lets_through]
+    assert found.state_of("anything") == "unknown"
+
+
+def test_one_that_agrees_does_not_make_up_for_one_that_does_not():
+    agrees = replace(verdict(7, "e1", "fail"), event_id="e2")
+
+    differs = replace(verdict(2, "e1", "pass"), event_id="sent-again")
+
+    assert concluded(*RUN, REFUSED_FAIL, agrees, differs).held
 
 
 @pytest.mark.parametrize(

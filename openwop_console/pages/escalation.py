@@ -69,6 +69,8 @@ def act(request: HttpRequest, pk: int, move: str) -> HttpResponse:
         _MOVES[move](request, found)
     except VerificationError as refused:
         messages.error(request, str(refused))
+        if move == "resolve":
+            _keep_typed(request, found)
         if move == "resolve" and not isinstance(refused, AlreadySettled):
             return _page(request, _visible(request, pk), refused)
     return redirect("queue" if move in _BACK_TO_QUEUE else _address(found))
@@ -88,7 +90,7 @@ def beat(request: HttpRequest, pk: int) -> HttpResponse:
 def draft(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep what a person has typed so far, whoever holds the claim."""
     found = _visible(request, pk)
-    comments.save_draft(escalation=found, by=person_of(request), fields=drafted(request.POST))
+    _keep_typed(request, found)
     return HttpResponse(status=204)
 
 
@@ -186,6 +188,11 @@ def _resolve(request: HttpRequest, found: Escalation) -> HttpResponse:
     if request.POST.get("then") == "next" and following is not None:
         return redirect("escalation", following.pk)
     return redirect(_address(found))
+
+
+def _keep_typed(request: HttpRequest, found: Escalation) -> None:
+    typed = drafted(request.POST)
+    comments.save_draft(escalation=found, by=person_of(request), fields=typed)
 
 
 def _was_said(found: Escalation, person: User, action: str) -> bool:

@@ -5,7 +5,7 @@
   const WARN_MS = 60_000;
   const warning = document.getElementById("claim-warning");
   const half = Number(warning.dataset.half) * 1000;
-  let alive = Date.now(), beaten = Date.now(), warned = false;
+  let alive = Date.now(), beaten = Date.now();
   let mine = document.getElementById("claim").hasAttribute("data-mine");
 
   for (const sign of ["pointerdown", "keydown", "input", "wheel", "touchstart"]) {
@@ -20,12 +20,15 @@
     beaten = Date.now();
     document.getElementById("extend")?.click();
   };
+  const say = (words) => { if (warning.textContent !== words) warning.textContent = words; };
   const freeze = () => {
     const claim = document.getElementById("claim"), holds = claim.hasAttribute("data-mine") && left() > 0;
     if (mine && !holds) {
       if (claim.hasAttribute("data-mine")) document.getElementById("catchup").dispatchEvent(new Event("catchup"));
-      document.querySelector("#decide fieldset")?.setAttribute("disabled", "");
-      warning.textContent = "You do not hold this any more. What you wrote is kept.";
+      const fields = document.querySelector("#decide fieldset"), was = fields?.contains(document.activeElement);
+      fields?.setAttribute("disabled", "");
+      if (was) document.getElementById("decision").focus(); // what is disabled has no focus
+      say("You do not hold this any more. What you wrote is kept.");
     }
     mine = holds;
   };
@@ -34,9 +37,7 @@
     freeze();
     if (!mine) return;
     if (alive > beaten && Date.now() - beaten > half) beat();
-    const soon = left() < WARN_MS;
-    if (soon && !warned) warning.textContent = "Your claim ends in less than a minute. Press x to keep it.";
-    warned = soon;
+    say(left() < WARN_MS ? "Your claim ends in less than a minute. Press x to keep it." : "");
   }, 1000);
   document.addEventListener("htmx:wsAfterMessage", freeze);
   document.addEventListener("htmx:afterSwap", () => { beaten = Date.now(); });

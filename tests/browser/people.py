@@ -12,18 +12,26 @@ PHONE = {"width": 390, "height": 844}
 class Visitor:
     """A signed-in person with a browser of their own. Console errors and CSP reports are kept."""
 
-    def __init__(self, browser: Browser, card: dict[str, Any], size=DESK, theme="light") -> None:
+    def __init__(
+        self, browser: Browser, card: dict[str, Any], size=DESK, theme="light", account=None,
+        has_scripts=True,
+    ) -> None:  # fmt: skip
         self.browser, self.card, self.size, self.theme = browser, card, size, theme
+        self.account = account or card["admin"]
+        self.has_scripts = has_scripts
         self.complaints: list[str] = []
 
     def __enter__(self) -> Self:
         self.context: BrowserContext = self.browser.new_context(
-            viewport=self.size, color_scheme=self.theme, base_url=self.card["url"]
+            viewport=self.size,
+            color_scheme=self.theme,
+            base_url=self.card["url"],
+            java_script_enabled=self.has_scripts,
         )
         self.context.set_default_timeout(15_000)
         self.page = self.open("/")
-        self.page.fill("#id_username", self.card["admin"]["username"])
-        self.page.fill("#id_password", self.card["admin"]["password"])
+        self.page.fill("#id_username", self.account["username"])
+        self.page.fill("#id_password", self.account["password"])
         self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_url("**/runs")
         return self

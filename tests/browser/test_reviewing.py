@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator
 
-import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import a_console
+from tests.browser.matters import send_failed
 from tests.browser.people import PHONE, Visitor
-from tests.factories import event
 from tests.system.running import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
@@ -23,27 +22,6 @@ def console() -> Iterator[Running]:
     """A Console of its own: the queue holds what these tests put there, and nothing else."""
     with a_console() as running:
         yield running
-
-
-def send_failed(console: Running, *names: str) -> None:
-    """Send runs that do not wait and whose result failed its critic."""
-    card = console.card
-    events = []
-    for name in names:
-        decided = {"agentId": "worker-1", "decision": {"kind": "answer"}}
-        said = {"agentId": "critic-1", "target": f"{name}-e1", "verdict": "fail",
-                "criteria": ["cites-policy"]}  # fmt: skip
-        events += [
-            event(0, "run.started", run=name, payload={"workflowId": name}),
-            event(1, "agent.decided", run=name, nodeId="n1", payload=decided),
-            event(2, "agent.verified", run=name, payload=said),
-        ]
-    answer = httpx.post(
-        f"{card['url']}/api/v1/events",
-        json={"events": events},
-        headers={"Authorization": f"Bearer {card['host']['key']}"},
-    )
-    assert answer.status_code == 200, answer.text
 
 
 def focus_is_somewhere(page: Page) -> bool:

@@ -102,6 +102,7 @@ class TestTheReviewPage:
         assert answer.status_code == 409
         assert "New: fail by critic-2" in answer.content.decode()
         assert "I say so" in answer.content.decode()
+        assert "I say so" in client.get(f"/queue/{found.pk}").content.decode()
 
     def test_undo_is_offered_to_the_one_who_decided_and_takes_it_back(self, host, ada, ben):
         found = failed(host)

@@ -107,6 +107,8 @@ def _accepted(progress: Progress) -> Lamp:
 
 
 def _took_effect(progress: Progress, now: datetime) -> Lamp:
+    if progress.state is None and progress.effect is None:
+        return Lamp(Light.NOT_NEEDED, "The gate says so to whoever asks")
     if progress.state in _IN_TROUBLE:
         return Lamp(Light.OFF, "Not this decision")
     if progress.state in UNSETTLED:

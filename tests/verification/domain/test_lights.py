@@ -56,7 +56,7 @@ def row(state=None, *, delivered=None, accepted=None, effect=None, **more):
         (row(State.STOPPED), (ON, BAD, OFF, OFF)),
         (row(State.DEAD), (ON, BAD, OFF, OFF)),
         (row(State.WAITING, effect=EffectKind.RESUMED), (ON, WAY, OFF, OFF)),
-        (row(None), (ON, NONE, NONE, WAY)),
+        (row(None), (ON, NONE, NONE, NONE)),
         (row(None, effect=EffectKind.RESUMED), (ON, NONE, NONE, ON)),
     ],
 )

@@ -1,10 +1,15 @@
 """One request, one deadline, one judged address."""
 
+import json
+import re
 import socket
 import threading
 import time
 from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
 
+import httpcore
 import pytest
 
 from runs import pinned
@@ -184,6 +189,31 @@ def test_nothing_on_this_machine_is_reached_without_leave(url):
         answer, received = send(call, Line(resolver=lambda h, p: ["127.0.0.1"], deadline_s=0.5))
 
     assert (answer.reached, received) == (Reached.FORBIDDEN, None)
+
+
+TRICKS = Path(__file__).parents[1] / "fixtures/decisions/urls.jsonl"
+URLS = [json.loads(line) for line in TRICKS.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("record", URLS, ids=lambda record: record["name"])
+def test_no_known_trick_reaches_this_machine_nor_anything_else(record, monkeypatch):
+    """As recorded, and aimed at a port that listens here; every name resolves to this machine."""
+    tried = []
+    inner = httpcore.SyncBackend.connect_tcp
+    monkeypatch.setattr(
+        httpcore.SyncBackend, "connect_tcp",
+        lambda self, *to, **more: (tried.append(to), inner(self, *to, **more))[1],
+    )  # fmt: skip
+    with canary() as server:
+        aimed = re.sub(r"^([a-z+]+://[^/?#]*?)(:[0-9]+)?([/?#]|$)", rf"\1:{server.port}\3",
+                       record["url"], count=1)  # fmt: skip
+        for url in (record["url"], aimed):
+            here = cycle([["127.0.0.1"], ["::ffff:127.0.0.1"], ["10.9.9.9"]])
+            for _ in range(3):
+                look = Line(resolver=lambda h, p, here=here: next(here), deadline_s=0.5)
+                answer, received = send(post(url), look)
+                assert (answer.reached, received) == (Reached.FORBIDDEN, None), url
+    assert tried == []
 
 
 def test_a_name_that_rebinds_between_two_looks_is_looked_at_once():

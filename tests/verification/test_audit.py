@@ -1,11 +1,12 @@
 """The audit chain: what a change to it shows as, who may read it, what erasing leaves behind."""
 
 import json
+import os
 import random
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -22,13 +23,15 @@ from verification.queries.audit import entries_of_run, export, verify
 
 pytestmark = pytest.mark.django_db
 
-COUNT = 40
+COUNT = int(os.environ.get("DRILL_ENTRIES", "40"))
+TAMPERS = int(os.environ.get("DRILL_TAMPERS", "40"))
+SEED = int(os.environ.get("DRILL_SEED", "20261130"))
 TEXTS = ("actor", "action", "subject", "prev_hash", "hash")
 
 
 @pytest.fixture
 def chain(host) -> Workspace:
-    """Forty entries, with a checkpoint over the first thirty and one over all."""
+    """So many entries, with a checkpoint over the first thirty and one over all."""
     for number in range(1, COUNT + 1):
         record(
             workspace=host.workspace_id,
@@ -61,22 +64,82 @@ def test_an_untouched_chain_holds(chain):
     assert result["anomalies"] == []
 
 
-def test_every_changed_byte_is_found_and_named(chain):
-    dice = random.Random(7)
-    for _ in range(150):
-        seq, name = dice.randint(1, COUNT), dice.choice(TEXTS)
-        entry = AuditEntry.objects.get(workspace=chain, seq=seq)
-        before = getattr(entry, name)
-        at = dice.randrange(len(before))
-        other = dice.choice([c for c in "0123456789abcdef:." if c != before[at]])
-        changed = before[:at] + other + before[at + 1 :]
-        AuditEntry.objects.filter(pk=entry.pk).update(**{name: changed})
+def change_of(dice: random.Random, text: str) -> str:
+    """Return a text with one character changed."""
+    at = dice.randrange(len(text))
+    other = dice.choice([c for c in "0123456789abcdef:." if c != text[at]])
+    return text[:at] + other + text[at + 1 :]
 
-        result = verify(chain)
-        assert not result["chainValid"], (seq, name, at)
-        assert min(each["seq"] for each in result["anomalies"]) in (seq, seq + 1)
-        AuditEntry.objects.filter(pk=entry.pk).update(**{name: before})
-    assert is_whole(chain)
+
+def flip(dice: random.Random, chain) -> int:
+    """Change one byte of one entry; return its number."""
+    entry = AuditEntry.objects.get(workspace=chain, seq=dice.randint(1, COUNT))
+    name = dice.choice([*TEXTS, "detail", "at"])
+    value = getattr(entry, name)
+    if name == "detail":
+        value = {change_of(dice, "version"): entry.seq} if dice.random() < 0.5 else {"version": -1}
+    elif name == "at":
+        value += timedelta(microseconds=dice.choice([-1, 1, 1000]))
+    else:
+        value = change_of(dice, value)
+    AuditEntry.objects.filter(pk=entry.pk).update(**{name: value})
+    return int(entry.seq)
+
+
+def delete(dice: random.Random, chain) -> int:
+    seq = dice.randint(1, COUNT - 1)
+    AuditEntry.objects.filter(workspace=chain, seq=seq).delete()
+    return seq
+
+
+def swap(dice: random.Random, chain) -> int:
+    one, other = sorted(dice.sample(range(1, COUNT + 1), 2))
+    for seq, becomes in ((one, COUNT + 9), (other, one), (COUNT + 9, other)):
+        AuditEntry.objects.filter(workspace=chain, seq=seq).update(seq=becomes)
+    return one
+
+
+def truncate(dice: random.Random, chain) -> int:
+    seq = dice.randint(1, COUNT)
+    AuditEntry.objects.filter(workspace=chain, seq__gte=seq).delete()
+    if dice.random() < 0.5:  # with the checkpoints over them: only one kept elsewhere tells
+        Checkpoint.objects.filter(seq__gte=seq).delete()
+    return seq
+
+
+def rewrite(dice: random.Random, chain) -> int:
+    seq = dice.randint(1, COUNT)
+    rewrite_from(chain, seq)
+    if dice.random() < 0.5:
+        Checkpoint.objects.filter(seq__gte=seq).delete()
+    return seq
+
+
+def forge(dice: random.Random, chain) -> int:
+    """Change one byte of a checkpoint, by somebody who has not its key."""
+    checkpoint = dice.choice(list(Checkpoint.objects.filter(workspace=chain)))
+    checkpoint.document["hash"] = change_of(dice, checkpoint.document["hash"])
+    checkpoint.save()
+    return int(checkpoint.seq)
+
+
+@pytest.mark.parametrize("tamper", [flip, delete, swap, truncate, rewrite, forge])
+def test_every_kind_of_tampering_is_found_wherever_it_is(chain, tamper):
+    """`DRILL_TAMPERS` says how often each is done at random, `DRILL_ENTRIES` on how long a chain;
+    by hand `DRILL_TAMPERS=1000 DRILL_ENTRIES=200` with `--timeout 0`."""
+    dice = random.Random(SEED)
+    kept = [json.loads(line) for line in export(chain)]
+    outside = [each["checkpoint"] for each in kept if "checkpoint" in each]
+    for _ in range(TAMPERS):
+        with transaction.atomic():
+            seq = tamper(dice, chain)
+            result = verify(chain, kept_elsewhere=outside)
+            assert not (result["chainValid"] and result["checkpointsValid"]), seq
+            if tamper in (flip, delete, swap):
+                assert not result["chainValid"], seq
+                assert min(each["seq"] for each in result["anomalies"]) in (seq, seq + 1)
+            transaction.set_rollback(True)
+    assert is_whole(chain, kept_elsewhere=outside)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Every way in which real hosts were seen to wait for a person, answered in every permitted way.
 
 The demo host replays the recorded runs (tests/fixtures/captured_interrupts), at home and in the
-published spelling. A decision must arrive with its frozen bytes, take effect by the host's own log,
-and let the run end as its recording did, or as the host's rule for that answer says.
+published spelling; with `DRILL_DIALECTS=all` in every dialect. A decision must arrive with its
+frozen bytes, take effect by the host's own log, and let the run end as its recording did, or as the
+host's rule for that answer says.
 """
 
 import base64
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -28,10 +30,11 @@ pytestmark = pytest.mark.django_db
 
 RECORDED = {path.stem: json.loads(path.read_text()) for path in sorted(Path(CAPTURED).glob("*"))
             if path.suffix == ".json"}  # fmt: skip
+SPOKEN = tuple(DIALECTS) if os.environ.get("DRILL_DIALECTS") == "all" else ("spec",)
 CASES = [
     pytest.param(name, dialect, id=f"{name}-in-{dialect}")
     for name, fixture in RECORDED.items()
-    for dialect in dict.fromkeys((fixture["dialect"], "spec"))
+    for dialect in dict.fromkeys((fixture["dialect"], *SPOKEN))
 ]
 REFUSED_BY_ITS_HOST = {
     name

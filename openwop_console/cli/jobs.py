@@ -1,7 +1,7 @@
-"""`jobs`: have judges heard, from the command line. Speaks to the API with a host key.
+"""`jobs`: judges, tasks and teams from the command line. Speaks to the API with a host key.
 
 Exit codes of `run --wait` and `watch` are those of `gate check`: 0 pass, 1 fail, 2 revise, 5 error;
-3 when the job has not ended in time.
+3 when the job has not ended in time, or nobody was asked to judge.
 """
 
 import json
@@ -39,7 +39,7 @@ def reaching(command: _Command) -> _Command:
 
 @click.group("jobs")
 def command() -> None:
-    """Start consensus jobs, look at them, cancel them."""
+    """Start jobs, look at them, approve their plans, cancel them."""
 
 
 @command.command("run", cls=FailsClosed)
@@ -79,11 +79,11 @@ def run(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Start a consensus on PROMPT and print the job.
+    """Start a consensus on PROMPT, or whatever --file asks for, and print the job.
 
-    Without --wait it returns at once.
+    A file may ask for runConsensus, runTasks or runTeam. Without --wait it returns at once.
     """
-    document = json.load(request) if request else {}
+    document = {"operation": "runConsensus"} | (json.load(request) if request else {})
     document |= {name: value for name, value in given.items() if value is not None}
     if judges:
         document["judges"] = [_judge(each) for each in judges]
@@ -91,7 +91,7 @@ def run(
         document["proposer"] = _judge(given["proposer"])
     with _client(folder, url, key) as client:
         headers = {"Idempotency-Key": str(uuid.uuid4())}
-        job = _asked(client, "POST", "/api/v1/consensus", json=document, headers=headers)
+        job = _asked(client, "POST", "/api/v1/jobs", json=document, headers=headers)
         if wait is not None:
             job = _until_ended(client, job["id"], wait, None)
     _show(job, as_json=as_json)
@@ -137,6 +137,30 @@ def cancel(folder: Folder, url: str | None, key: str | None, job: str, *, as_jso
     """Stop a job; nothing of it passes."""
     with _client(folder, url, key) as client:
         _show(_asked(client, "POST", f"/api/v1/jobs/{job}/cancel"), as_json=as_json)
+
+
+@command.command("approve")
+@click.argument("job")
+@click.option("--refuse", is_flag=True, help="Do not let the plan run; the job ends.")
+@click.option("--plan", type=click.File("r"), help="The plan to run instead, as JSON; -: stdin.")
+@reaching
+def approve(
+    folder: Folder,
+    url: str | None,
+    key: str | None,
+    job: str,
+    plan: IO[str] | None,
+    *,
+    refuse: bool,
+    as_json: bool,
+) -> None:
+    """Let the plan of a team run that waits for approval."""
+    decision: dict[str, Any] = {"approve": not refuse}
+    if plan is not None:
+        decision["plan"] = json.load(plan)
+    with _client(folder, url, key) as client:
+        path = f"/api/v1/jobs/{job}/plan"
+        _show(_asked(client, "POST", path, json=decision), as_json=as_json)
 
 
 @command.command("list")
@@ -205,22 +229,27 @@ def _until_ended(
             if say is not None:
                 say(vote)
         told = len(found["votes"])
-        if found["verdict"] or time.monotonic() > deadline:
+        if found["endedAt"] or time.monotonic() > deadline:
             return found
         time.sleep(_LOOK_EVERY_S)
 
 
 def _say_vote(vote: dict[str, Any]) -> None:
     word = "accepts" if vote["accepted"] else "fails" if vote["callFailed"] else "dissents"
-    click.echo(f"round {vote['round']}  {vote['judge']} {word}")
+    task = f"task {vote['task']}  " if vote["task"] else ""
+    click.echo(f"{task}round {vote['round']}  {vote['judge']} {word}")
 
 
 def _show(job: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         show_json(job)
         return
-    said = f"{job['verdict']} ({job['basis'] or job['brokenBecause']})" if job["verdict"] else ""
-    click.echo(f"{job['id']}  {said or job['phase']}")
+    why = job["basis"] or job["brokenBecause"]
+    said = f"{job['verdict'] or 'no verdict'} ({why})" if job["endedAt"] else job["phase"]
+    click.echo(f"{job['id']}  {said}")
+    for task in job.get("tasks", []):
+        judged = f", {task['verdict']}" if task["verdict"] else ""
+        click.echo(f"  {task['number']:>3}  {task['state']}{judged}  {task['title']}")
     for critique in (job.get("result") or {}).get("dissent", []):
         click.echo(f"  {critique}")
 

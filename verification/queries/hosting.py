@@ -11,6 +11,7 @@ from verification.domain.consensus.result import GateVerdict
 from verification.domain.gates import LETS_THROUGH, GateState
 from verification.domain.hosting import approvals, spelling
 from verification.domain.hosting.majors import Major
+from verification.domain.jobs.states import JobBasis, Operation
 from verification.models import Escalation, Gate, Job
 from verification.situations import choices_of, opaque_name
 
@@ -73,6 +74,9 @@ def outcome_of(job: Job) -> str:
     """Return what became of a job's result: `pending`, `committed` or `withheld`."""
     if not job.has_ended:
         return "pending"
+    if job.operation != Operation.CONSENSUS:
+        is_done = job.verdict == GateVerdict.PASS or job.basis == JobBasis.UNVERIFIED
+        return "committed" if is_done else "withheld"
     gate = Gate.objects.filter(run=job.run_id, target=target_of(job)).first()
     is_open = gate is not None and GateState(gate.state) in LETS_THROUGH
     return "committed" if is_open else "withheld"

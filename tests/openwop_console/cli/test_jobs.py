@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from openwop_console.cli import main
-from tests.verification.jobs.building import worked
+from tests.verification.jobs.building import tasks_document, team_document, worked
 from verification.models import Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,6 +58,33 @@ def test_a_whole_request_is_read_from_a_file(call):
     }
     assert call("run", "--file", "-", typed=json.dumps(request)).exit_code == 0
     assert Job.objects.count() == 1
+
+
+def test_a_file_may_ask_for_tasks_or_a_team_whose_plan_is_then_approved(call):
+    asked = team_document(approvePlan=True)
+    started = call("run", "--file", "-", "--json", typed=json.dumps(asked))
+    uid = json.loads(started.output)["id"]
+    job = worked(Job.objects.get(uid=uid))
+
+    assert call("approve", uid).exit_code == 0
+    worked(job)
+    done = call("watch", uid)
+    again = call("approve", uid)
+
+    assert (done.exit_code, again.exit_code) == (0, 5)
+    assert f"{uid}  pass (quorum)" in done.output
+    assert "1  completed, pass  Find" in done.output
+    assert call("run", "--file", "-", typed=json.dumps(tasks_document())).exit_code == 0
+
+
+def test_tasks_that_nobody_judged_are_no_pass(call):
+    tasks = [{"title": "Find", "description": "Find it.", "assignee": "ada"}]
+    started = call("run", "--file", "-", "--json", typed=json.dumps(tasks_document(tasks=tasks)))
+    uid = json.loads(started.output)["id"]
+    worked(Job.objects.get(uid=uid))
+
+    done = call("watch", uid)
+    assert (done.exit_code, f"{uid}  no verdict (unverified)" in done.output) == (3, True)
 
 
 def test_a_cancelled_job_is_listed_as_such(call):

@@ -31,23 +31,27 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LEASE_S = 2
 
 
-@contextmanager
-def worker_process(job: Job, settings, before: str = "") -> Iterator[subprocess.Popen[bytes]]:
-    """Work on a job in a process of its own, on the test's database and models."""
+def database_url() -> str:
+    """Return the address of the test's database, for a process of its own."""
     database = connection.settings_dict
     address = f"{database['HOST']}:{database['PORT'] or 5432}/{database['NAME']}"
     secret = f":{database['PASSWORD']}" if database["PASSWORD"] else ""
     host, _, rest = address.partition(":")
     where = f"host={host}&" if host.startswith("/") else ""
     port, _, name = rest.partition("/")
-    url = (
+    return (
         f"postgresql://{database['USER']}{secret}@/{name}?{where}port={port}"
         if where
         else f"postgresql://{database['USER']}{secret}@{address}"
     )
+
+
+@contextmanager
+def worker_process(job: Job, settings, before: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """Work on a job in a process of its own, on the test's database and models."""
     env = {
         **os.environ,
-        "DATABASE_URL": url,
+        "DATABASE_URL": database_url(),
         "OPENWOP_CONSOLE_JOB_LEASE_S": str(LEASE_S),
         "OPENWOP_CONSOLE_MODELS": ",".join(settings.MODELS),
         "OPENWOP_CONSOLE_COMPATIBLE_URL": settings.COMPATIBLE_URL,

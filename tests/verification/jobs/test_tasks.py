@@ -4,7 +4,14 @@ import pytest
 
 from runs.models import Event, Run
 from tests.verification.jobs.building import tasks_started, worked
+from verification.actions import job_tasks
+from verification.actions.escalations import claim
+from verification.actions.jobs import cancel
+from verification.actions.resolving import resolve
+from verification.domain.decisions import Action, Decision
+from verification.domain.jobs.states import JobBasis
 from verification.models import Escalation, Finding, Gate, Job, JobTask, MemoryEntry, Span
+from verification.queries.job_tasks import team_view
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -147,3 +154,98 @@ def test_the_logs_of_a_run_of_tasks_hold_none_of_its_words(host):
     assert job.has_ended
     rows = [Event, Job, JobTask, Span, Escalation, Gate, Finding]
     assert "CANARY" not in repr([list(table.objects.values()) for table in rows])
+
+
+def paused(host, **more) -> Job:
+    """Return a job that waits for somebody to rule on its first task."""
+    return worked(tasks_started(host, onRejected="pause", **shouting(**more)))
+
+
+def decide(job: Job, ada, action: str) -> None:
+    """Decide on what the job waits for, as anybody decides on a host's fail."""
+    asked = Escalation.objects.waiting().get(run=job.run)
+    claim(escalation=asked.pk, by=ada)
+    decision = Decision(Action(action), reason="I looked at it.")
+    resolve(escalation=asked.pk, by=ada, decision=decision, seen=None)
+
+
+def test_a_job_that_is_to_pause_waits_for_the_decision_on_a_rejected_task(host, ada):
+    job = paused(host)
+    assert (job.state, job.paused_at is None) == ("running", False)
+    assert [task.state for task in team_view(job).tasks] == ["waiting", "completed", "blocked"]
+    assert "output.harvested task-1" not in told(job)
+
+    decide(job, ada, "override")
+    job = worked(job)
+
+    assert (job.basis, job.verdict) == ("overridden", "pass")
+    assert "output.harvested task-1" in told(job)
+    assert job.tasks.get(number=3).status == "completed"
+    job.run.refresh_from_db()
+    assert (job.run.outcome, job.run.standing) == ("goal_met", "overridden")
+    assert findings(job) == []
+
+
+def test_an_upheld_rejection_leaves_the_result_out(host, ada):
+    job = paused(host)
+
+    decide(job, ada, "uphold")
+    job = worked(job)
+
+    assert (job.basis, job.verdict) == ("dissent", "fail")
+    assert job.tasks.get(number=3).status == "skipped"
+    assert "output.harvested task-1" not in told(job)
+    assert findings(job) == []
+
+
+def test_a_decision_rings_for_the_job_that_waits_for_it(host, ada, monkeypatch):
+    job = paused(host)
+    rung = []
+    monkeypatch.setattr("runs.bells._ask", lambda task, ids: rung.append((task, ids)))
+
+    decide(job, ada, "override")
+
+    assert ("verification.tasks.run_job", (job.pk,)) in rung
+
+
+def test_an_escalation_that_was_closed_unanswered_lets_nothing_through(host):
+    job = paused(host)
+    Escalation.objects.filter(run=job.run).update(state="expired")
+    job = worked(job)
+
+    assert (job.basis, job.verdict) == ("dissent", "fail")
+
+
+def test_a_paused_job_can_be_cancelled(host):
+    job = paused(host)
+    cancel(job=job.pk, by="person:1")
+    job = worked(job)
+
+    assert (job.basis, job.verdict, job.stop) == ("aborted", "fail", "cancelled")
+    job.run.refresh_from_db()
+    assert job.run.status == "cancelled"
+    assert findings(job) == []
+
+
+def test_an_executor_that_merges_after_a_fail_is_caught(host, monkeypatch):
+    def merges_everything(job, row, task, now):
+        real(job, row, task, now)
+        if task.is_withheld:
+            job_tasks._merge(job, row, now)
+
+    real = job_tasks._keep
+    monkeypatch.setattr(job_tasks, "_keep", merges_everything)
+    job = worked(tasks_started(host, **shouting()))
+
+    assert "merged_after_fail" in findings(job)
+    worst = Finding.objects.get(run=job.run, kind="merged_after_fail")
+    assert worst.severity == "violation"
+
+
+def test_an_executor_that_calls_it_a_success_after_a_fail_is_caught(host, monkeypatch):
+    monkeypatch.setattr(
+        "verification.actions.job_end.outcome_of", lambda result, stop: JobBasis.QUORUM
+    )
+    job = worked(tasks_started(host, **shouting()))
+
+    assert findings(job) == ["success_after_fail"]

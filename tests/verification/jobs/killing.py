@@ -1,0 +1,108 @@
+"""Works on jobs in processes that are killed at random moments.
+
+Run as a module of its own, so that nothing but the job's rows connects one process with the next.
+Each line of its input is `JOB KILLS`; it works on that job to its end, kills that many processes at
+most on the way, and answers how many it has killed.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from contextlib import suppress
+from datetime import timedelta
+
+import django
+
+AT_ONCE = 4
+LONGEST_LIFE_S = 0.25
+
+
+def main() -> None:
+    django.setup()
+    from django.conf import settings
+    from django.utils import timezone
+
+    del settings.DATABASES["default"]["OPTIONS"]["pool"]  # its threads would not be forked
+
+    from runs import bells
+    from verification import providers  # noqa: F401 - loaded once, before the first fork
+
+    bells._ask = lambda task, ids: None  # whom to wake is read from the rows
+    chance = random.Random(int(sys.argv[1]))
+    for line in sys.stdin:
+        job, kills = (int(word) for word in line.split())
+        print(_drive(job, kills, chance, timezone), flush=True)
+
+
+def _drive(job, most, chance, timezone) -> int:
+    from verification.models import Job
+
+    kills, children = 0, {}
+    while not Job.objects.get(pk=job).has_ended:
+        _start(job, children)
+        time.sleep(chance.uniform(0.0, LONGEST_LIFE_S) if kills < most else 0.02)
+        if kills < most and children:
+            pid = chance.choice(list(children))
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            _lapse(job, children.pop(pid), timezone)
+            kills += 1
+        _reap(children)
+    while children:
+        time.sleep(0.02)
+        _reap(children)
+    return kills
+
+
+def _start(job, children) -> None:
+    """Start a process for every task that was rung for; where there is none, for the job itself."""
+    from django.db import connection
+
+    from verification.models import JobTask
+
+    rung = JobTask.objects.filter(job=job, lease_until=None).exclude(rung_at=None)
+    wanted = list(rung.order_by("number").values_list("number", flat=True))
+    wanted = [lane for lane in wanted if lane not in children.values()] or ([] if children else [0])
+    connection.close()
+    for lane in wanted[: AT_ONCE - len(children)]:
+        pid = os.fork()
+        if pid:
+            children[pid] = lane
+            continue
+        _work(job, lane)
+
+
+def _work(job, lane) -> None:
+    from verification.actions.job_loop import work
+
+    status = 1
+    try:
+        work(job=job, task=lane)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _lapse(job, lane, timezone) -> None:
+    """Let the lease of whoever was killed run out, and ring again, as time and the sweep would."""
+    from verification.models import Job, JobTask
+
+    gone = timezone.now() - timedelta(seconds=1)
+    if lane:
+        JobTask.objects.filter(job=job, number=lane).update(lease_until=None, rung_at=gone)
+    else:
+        Job.objects.filter(pk=job).update(lease_until=gone)
+
+
+def _reap(children) -> None:
+    for pid in list(children):
+        with suppress(ChildProcessError):
+            ended, _ = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                del children[pid]
+
+
+if __name__ == "__main__":
+    main()

@@ -16,65 +16,69 @@ from datetime import timedelta
 import django
 
 AT_ONCE = 4
-LONGEST_LIFE_S = 0.25
+LONGEST_LIFE_S = 0.2
 
 
 def main() -> None:
     django.setup()
     from django.conf import settings
-    from django.utils import timezone
-
-    del settings.DATABASES["default"]["OPTIONS"]["pool"]  # its threads would not be forked
 
     from runs import bells
-    from verification import providers  # noqa: F401 - loaded once, before the first fork
+    from tests.verification.jobs.scripted_models import ScriptedCall
+    from verification.actions import job_loop
 
+    del settings.DATABASES["default"]["OPTIONS"]["pool"]  # its threads would not be forked
     bells._ask = lambda task, ids: None  # whom to wake is read from the rows
+    job_loop.Call = ScriptedCall
     chance = random.Random(int(sys.argv[1]))
     for line in sys.stdin:
         job, kills = (int(word) for word in line.split())
-        print(_drive(job, kills, chance, timezone), flush=True)
+        print(_drive(job, kills, chance), flush=True)
 
 
-def _drive(job, most, chance, timezone) -> int:
+def _drive(job: int, most: int, chance: random.Random) -> int:
     from verification.models import Job
 
     kills, children = 0, {}
     while not Job.objects.get(pk=job).has_ended:
         _start(job, children)
-        time.sleep(chance.uniform(0.0, LONGEST_LIFE_S) if kills < most else 0.02)
+        time.sleep(chance.uniform(0.0, LONGEST_LIFE_S) if kills < most else 0.01)
         if kills < most and children:
             pid = chance.choice(list(children))
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-            _lapse(job, children.pop(pid), timezone)
+            _lapse(job, children.pop(pid))
             kills += 1
         _reap(children)
     while children:
-        time.sleep(0.02)
+        time.sleep(0.01)
         _reap(children)
     return kills
 
 
-def _start(job, children) -> None:
+def _start(job: int, children: dict[int, int]) -> None:
     """Start a process for every task that was rung for; where there is none, for the job itself."""
     from django.db import connection
 
     from verification.models import JobTask
 
     rung = JobTask.objects.filter(job=job, lease_until=None).exclude(rung_at=None)
-    wanted = list(rung.order_by("number").values_list("number", flat=True))
-    wanted = [lane for lane in wanted if lane not in children.values()] or ([] if children else [0])
+    wanted = [
+        lane
+        for lane in rung.order_by("number").values_list("number", flat=True)
+        if lane not in children.values()
+    ]
+    if not wanted and not children:
+        wanted = [0]
     connection.close()
     for lane in wanted[: AT_ONCE - len(children)]:
         pid = os.fork()
-        if pid:
-            children[pid] = lane
-            continue
-        _work(job, lane)
+        if not pid:
+            _work(job, lane)
+        children[pid] = lane
 
 
-def _work(job, lane) -> None:
+def _work(job: int, lane: int) -> None:
     from verification.actions.job_loop import work
 
     status = 1
@@ -85,8 +89,10 @@ def _work(job, lane) -> None:
         os._exit(status)
 
 
-def _lapse(job, lane, timezone) -> None:
+def _lapse(job: int, lane: int) -> None:
     """Let the lease of whoever was killed run out, and ring again, as time and the sweep would."""
+    from django.utils import timezone
+
     from verification.models import Job, JobTask
 
     gone = timezone.now() - timedelta(seconds=1)
@@ -96,7 +102,7 @@ def _lapse(job, lane, timezone) -> None:
         Job.objects.filter(pk=job).update(lease_until=gone)
 
 
-def _reap(children) -> None:
+def _reap(children: dict[int, int]) -> None:
     for pid in list(children):
         with suppress(ChildProcessError):
             ended, _ = os.waitpid(pid, os.WNOHANG)

@@ -9,21 +9,37 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from tests.model_server import Call, accepts, dissents, says
 from tests.system.running import PROJECT
 from tests.verification.jobs.building import tasks_started, worked
+from tests.verification.jobs.scripted_models import ScriptedCall
 from tests.verification.jobs.test_drills import database_url
 from tests.verification.jobs.test_tasks import findings
+from verification.actions import job_loop
 from verification.models import Job, JobStep, MemoryEntry
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-KILLS = int(os.environ.get("OPENWOP_DRILL_KILLS", "10"))
+KILLS = int(os.environ.get("OPENWOP_DRILL_KILLS", "6"))
+SEED = os.environ.get("OPENWOP_DRILL_SEED", "7")
 A_JOB = 12
 """Kills of one job at most, far below what would have it given up."""
+
+
+@pytest.fixture
+def calls(settings, monkeypatch, tmp_path) -> Path:
+    """Put scripted models in the place of real ones; the file has a line for each call."""
+    path = tmp_path / "calls"
+    path.touch()
+    monkeypatch.setenv("DRILL_CALLS", str(path))
+    monkeypatch.setattr(job_loop, "Call", ScriptedCall)
+    settings.COMPATIBLE_URL = "http://nobody.example"
+    settings.MODELS = [f"compatible:{name}" for name in ("solver", "judge-a", "judge-b")]
+    settings.MODEL_REPLY_TOKENS = 128
+    return path
 
 
 @contextmanager
@@ -36,7 +52,7 @@ def killer(settings) -> Iterator[subprocess.Popen[str]]:
         "OPENWOP_CONSOLE_MODEL_REPLY_TOKENS": "128",
         "DJANGO_SETTINGS_MODULE": "openwop_console.settings",
     }
-    words = [sys.executable, "-m", "tests.verification.jobs.killing", "7"]
+    words = [sys.executable, "-m", "tests.verification.jobs.killing", SEED]
     process = subprocess.Popen(
         words, env=env, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -77,18 +93,6 @@ def tasks() -> list[dict[str, object]]:
     return [*first, last]
 
 
-def writes(call: Call) -> str:
-    """Answer as a worker whose reply depends on what was asked and on nothing else."""
-    asked = call.text
-    part = next((n for n in "1234" if f"Write part {n}." in asked), "5")
-    return f"Version {2 if 'Critique' in asked else 1} of part {part}."
-
-
-def picky(call: Call) -> None:
-    """Reject the first version of part 2, and accept everything else."""
-    (dissents if "Version 1 of part 2." in call.text else accepts)(call)
-
-
 def asked_for(host, **more) -> Job:
     return tasks_started(
         host,
@@ -114,46 +118,42 @@ def came_to(job: Job) -> dict[str, object]:
     }
 
 
-def test_jobs_whose_workers_are_killed_come_to_what_undisturbed_ones_do(host, models, settings):
-    settings.MODEL_REPLY_TOKENS = 128
-    models.tell(solver=says(writes), judge_a=picky, judge_b=accepts)
+def test_jobs_whose_workers_are_killed_come_to_what_undisturbed_ones_do(host, calls, settings):
     expected = came_to(worked(asked_for(host, maxTokenBudget=1_000_000)))
     assert expected["outcome"] == ("done", "quorum", "pass")
     done = 0
 
     with killer(settings) as process:
         while done < KILLS:
-            models.calls.clear()
+            calls.write_text("")
             job = asked_for(host, maxTokenBudget=1_000_000)
             done += killed(process, job, min(A_JOB, KILLS - done))
 
-            expected["told"]["runOrchestrator.decided"] = came_to(job)["told"][
-                "runOrchestrator.decided"
-            ]  # how many tasks one decision names depends on who is quicker
-            assert came_to(job) == expected
-            assert_called_once(job, models)
-    assert done == KILLS
+            found = came_to(job)
+            # How many tasks one decision names depends on who is quicker.
+            expected["told"]["runOrchestrator.decided"] = found["told"]["runOrchestrator.decided"]
+            assert found == expected
+            assert_called_once(job, calls)
     assert findings(job) == []
 
 
-def assert_called_once(job: Job, models) -> None:
+def assert_called_once(job: Job, calls: Path) -> None:
     """Every call was made once, but for those under way when their worker was killed."""
     steps = list(JobStep.objects.filter(job=job))
     assert sorted(step.settled_as for step in steps) == list(range(len(steps)))
-    assert all(step.state == "answered" for step in steps)
-    came = Counter((call.model, call.text) for call in models.calls)
-    assert len(came) <= sum(step.attempts for step in steps)
-    again = sum(count - 1 for count in came.values())
+    assert {step.state for step in steps} == {"answered"}
+    came = Counter(calls.read_text().splitlines())
+    assert len(came) == len(steps)
+    again = sum(came.values()) - len(came)
     assert again <= sum(step.attempts - 1 for step in steps)
 
 
-def test_no_kill_makes_parallel_tasks_spend_more_than_their_budget(host, models, settings):
-    models.tell(solver=says(writes), judge_a=picky, judge_b=accepts)
-    done = 0
+def test_no_kill_makes_parallel_tasks_spend_more_than_their_budget(host, calls, settings):
+    done, bases = 0, set()
 
     with killer(settings) as process:
         while done < KILLS:
-            budget = 2_500 + 600 * (done % 7)
+            budget = 2_000 + 1_500 * (done % 7)
             job = asked_for(host, maxTokenBudget=budget)
             done += max(1, killed(process, job, min(A_JOB, KILLS - done)))
 
@@ -162,5 +162,7 @@ def test_no_kill_makes_parallel_tasks_spend_more_than_their_budget(host, models,
                 for step in job.steps.all()
             ]
             assert sum(spent) <= budget
-            assert job.basis in ("budget", "quorum")
+            bases.add(job.basis)
+    assert "budget" in bases
+    assert bases <= {"budget", "quorum"}
     assert findings(job) == []

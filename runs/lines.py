@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from django.db import connection
 
-from runs.domain.log import LogLine, Mismatch, Origin
+from runs.domain.log import LogLine, Origin, mismatches_in
 from runs.models import Run
+from runs.rows import fetch
 
 _COLUMNS = (
     "run_id, position, origin, sequence, event_id, type, payload, node_id, causation_id, "
@@ -48,10 +48,8 @@ def lines_after(run: Run, sequence: int) -> list[LogLine]:
 
 def _read(sql: str, parameters: list[Any], runs: Iterable[int]) -> dict[int, list[LogLine]]:
     lines: dict[int, list[LogLine]] = {run: [] for run in runs}
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        for row in cursor.fetchall():
-            lines[row[0]].append(_line(*row[1:]))
+    for row in fetch(sql, parameters):
+        lines[row[0]].append(_line(*row[1:]))
     return lines
 
 
@@ -78,6 +76,6 @@ def _line(
         node_id=node_id,
         causation_id=causation_id,
         timestamp=occurred_at,
-        mismatches=tuple(Mismatch(*pair) for pair in noticed.get("mismatches", ())),
+        mismatches=mismatches_in(noticed),
         near_miss_of=noticed.get("nearMissOf"),
     )

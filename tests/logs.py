@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -52,7 +52,7 @@ def mark(position: int, type_: str, payload: Any) -> LogLine:
 
 def arrived(position: int, late: LogLine) -> LogLine:
     """The same line, but arrived at another time."""
-    return replace(late, position=position)
+    return late._replace(position=position)
 
 
 def started(sequence: int = 0) -> LogLine:

@@ -6,14 +6,13 @@ no conflict clause, since under the lock nobody else adds to the run.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from django.db import connection
 
-from runs.domain.log import Envelope, LogLine, Mismatch, Origin
+from runs.domain.log import NOTHING_ELSE, Envelope, LogLine, Origin, mismatches_in
 from runs.models import Run
 
 COLUMNS = (
@@ -23,8 +22,7 @@ COLUMNS = (
 _COPY = f"COPY runs_event ({', '.join(COLUMNS)}) FROM STDIN"
 
 
-@dataclass(frozen=True, slots=True)
-class NewLine:
+class NewLine(NamedTuple):
     """A line that has no position yet."""
 
     origin: Origin
@@ -36,8 +34,8 @@ class NewLine:
     sequence: int | None = None
     node_id: str | None = None
     causation_id: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    flags: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NOTHING_ELSE
+    flags: Mapping[str, Any] = NOTHING_ELSE
     digest: bytes = b""
 
 
@@ -141,6 +139,7 @@ def _row(run: int, position: int, place: int, line: NewLine, recorded_at: str) -
 
 
 _HOST, _CONSOLE, _NULL = Origin.HOST.value, Origin.CONSOLE.value, "\\N"
+_EMPTY = {type(None): _NULL, dict: "{}"}
 
 
 def _text(value: str | None) -> str:
@@ -148,7 +147,9 @@ def _text(value: str | None) -> str:
 
 
 def _json(value: object) -> str:
-    return _NULL if value is None else _text(orjson.dumps(value).decode())
+    if not value:
+        return _EMPTY.get(type(value)) or orjson.dumps(value).decode()
+    return orjson.dumps(value).decode().replace("\\", "\\\\")
 
 
 def _as_read(line: NewLine, position: int) -> LogLine:
@@ -162,6 +163,6 @@ def _as_read(line: NewLine, position: int) -> LogLine:
         node_id=line.node_id,
         causation_id=line.causation_id,
         timestamp=line.occurred_at,
-        mismatches=tuple(Mismatch(*pair) for pair in line.flags.get("mismatches", ())),
+        mismatches=mismatches_in(line.flags),
         near_miss_of=line.flags.get("nearMissOf"),
     )

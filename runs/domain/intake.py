@@ -6,12 +6,12 @@ that claim the same id or sequence, the one we hold stays.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from runs.domain.log import Envelope
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """The identity of an event that is already in the log."""
 
     event_id: str

@@ -1,13 +1,16 @@
 """The two shapes an event takes in this project: as it travels, and as a line of a run's log.
 
-Everything else in the domain reads these values; nothing here reads JSON or touches a table.
+Everything else in the domain reads these values; nothing here reads JSON or touches a table. They
+are made for each event that arrives, and a named tuple is made in half the time of a frozen class.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
+
+NOTHING_ELSE: Mapping[str, Any] = {}
 
 
 class Origin(StrEnum):
@@ -27,8 +30,7 @@ class Mismatch:
     """Short word for what is wrong: `required`, `type`, `enum`, `unexpected_key` …"""
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(NamedTuple):
     """An event as it travels: read and checked, without a position.
 
     Source: OpenWOP run-event.schema.json (v1 and v2).
@@ -47,7 +49,7 @@ class Envelope:
     payload: Any = None
     node_id: str | None = None
     causation_id: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NOTHING_ELSE
     """Envelope keys that are kept but not read: schemaVersion, engineVersion, vendor keys."""
     digest: bytes = b""
     """SHA-256 over the canonical form of the event as sent: tells a repeat from a conflict."""
@@ -59,8 +61,7 @@ class Envelope:
     """Seconds by which the host's clock was ahead of ours (negative: behind) when it arrived."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(NamedTuple):
     """One line of a run's log, as rules read it.
 
     `sequence` is set exactly when `origin` is host. Console lines have types `console.*`.
@@ -78,3 +79,9 @@ class LogLine:
     timestamp: datetime | None = None
     mismatches: tuple[Mismatch, ...] = ()
     near_miss_of: str | None = None
+
+
+def mismatches_in(flags: Mapping[str, Any]) -> tuple[Mismatch, ...]:
+    """Return the mismatches that a line's flags name."""
+    pairs = flags.get("mismatches")
+    return tuple(Mismatch(*pair) for pair in pairs) if pairs else ()

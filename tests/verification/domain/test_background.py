@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 from hypothesis import assume, given
 
 from tests.logs import line, started, turn, verdict
@@ -18,7 +16,7 @@ def all_passed(lines):
     turns = [each.event_id for each in lines if each.type == "agent.decided"]
     assume(turns)
     return [
-        replace(each, payload={**each.payload, "target": turns[at % len(turns)], "verdict": "pass"})
+        each._replace(payload={**each.payload, "target": turns[at % len(turns)], "verdict": "pass"})
         if each.type == "agent.verified"
         else each
         for at, each in enumerate(lines)

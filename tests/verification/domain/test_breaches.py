@@ -1,7 +1,5 @@
 """What a host did in spite of a verdict, and every way in which it did nothing wrong."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.logs import (
@@ -396,7 +394,7 @@ def test_a_host_is_bound_by_what_it_advertised_from_the_verdict_to_the_deed(capa
 
 
 def test_without_timestamps_only_a_single_snapshot_can_bind():
-    lines = [replace(each, timestamp=None) for each in (*FAILED_CHILD, merged(5))]
+    lines = [each._replace(timestamp=None) for each in (*FAILED_CHILD, merged(5))]
 
     assert severity(MERGED, *lines, capabilities=[span(True, 0)]) == "violation"
     assert severity(MERGED, *lines, capabilities=[span(True, 0, 9), span(True, 9)]) == "suspected"

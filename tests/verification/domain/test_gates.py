@@ -154,7 +154,7 @@ def test_what_cannot_have_been_a_verdict_holds_the_run_and_leaves_its_gates(othe
 def test_a_gate_binds_by_what_was_advertised_when_its_verdict_was_given():
     old = CapabilitySpan(document(gating=True), at(0), at(10))
     new = CapabilitySpan(document(gating=False), at(10))
-    late = replace(FAIL[2], timestamp=at(20))
+    late = FAIL[2]._replace(timestamp=at(20))
 
     def binding(lines, *spans):
         return concluded(*lines, capabilities=spans).gates["e1"].binding

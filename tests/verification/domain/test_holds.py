@@ -1,7 +1,5 @@
 """What holds a run, and what ends a hold."""
 
-from dataclasses import replace
-
 import pytest
 
 from runs.domain.content_free import digest_of_target
@@ -53,8 +51,8 @@ def test_a_readable_run_is_not_held():
     "readable",
     [
         verdict(2, "e1", "pass"),
-        replace(verdict(7, "e1", "pass"), event_id="e2"),
-        replace(verdict(2, "e1", "pass"), event_id="sent-again"),
+        verdict(7, "e1", "pass")._replace(event_id="e2"),
+        verdict(2, "e1", "pass")._replace(event_id="sent-again"),
         decided(2, "next-worker"),
     ],
 )
@@ -79,8 +77,8 @@ def test_the_same_verdict_without_content_ends_the_hold():
         verdict(2, "e1", "pass"),
         verdict(2, "e1", "revise"),
         verdict(2, "e2", "fail"),
-        replace(verdict(7, "e1", "pass"), event_id="e2"),
-        replace(verdict(2, "e1", "pass"), event_id="sent-again"),
+        verdict(7, "e1", "pass")._replace(event_id="e2"),
+        verdict(2, "e1", "pass")._replace(event_id="sent-again"),
         decided(2, "next-worker"),
     ],
 )
@@ -95,9 +93,9 @@ def test_what_says_otherwise_in_its_place_is_a_conflict_and_keeps_every_gate_unk
 
 
 def test_one_that_agrees_does_not_make_up_for_one_that_does_not():
-    agrees = replace(verdict(7, "e1", "fail"), event_id="e2")
+    agrees = verdict(7, "e1", "fail")._replace(event_id="e2")
 
-    differs = replace(verdict(2, "e1", "pass"), event_id="sent-again")
+    differs = verdict(2, "e1", "pass")._replace(event_id="sent-again")
 
     assert concluded(*RUN, REFUSED_FAIL, agrees, differs).held
 

@@ -1,7 +1,5 @@
 """What is worth knowing about a host and breaks no promise."""
 
-from dataclasses import replace
-
 import pytest
 
 from runs.domain.log import Mismatch
@@ -84,7 +82,7 @@ def test_a_schema_mismatch_is_noticed_where_gates_depend_on_the_event():
     decided = line(1, "runOrchestrator.decided", {"decision": {"kind": "next-worker"}})
     paused = line(2, "node.suspended", {"reason": "low-confidence"}, "n")
 
-    found = concluded(replace(decided, mismatches=OFF), replace(paused, mismatches=OFF))
+    found = concluded(decided._replace(mismatches=OFF), paused._replace(mismatches=OFF))
 
     assert noticed(found) == {("schema_mismatch", None): "soft"}
     assert [each.sequence for each in finding(found, "schema_mismatch").evidence] == [1]
@@ -95,7 +93,7 @@ def test_a_schema_mismatch_is_noticed_where_gates_depend_on_the_event():
     ("seconds", "is_noticed"), [(301, True), (300, False), (0, False), (-999, False)]
 )
 def test_a_clock_that_runs_far_backwards_is_noticed(seconds, is_noticed):
-    lines = [replace(started(0), timestamp=at(0)), replace(turn(1), timestamp=at(-seconds))]
+    lines = [started(0)._replace(timestamp=at(0)), turn(1)._replace(timestamp=at(-seconds))]
 
     assert (("clock_skew", None) in noticed(concluded(*lines))) is is_noticed
     patient = Rules(clock_skew_s=1e9)

@@ -102,7 +102,7 @@ def _database(url: str) -> dict[str, Any]:
         "ENGINE": "django.db.backends.postgresql",
         **known,
         "PORT": str(given.pop("port", "") or ""),
-        "OPTIONS": {"pool": pool, **given},
+        "OPTIONS": {"pool": pool, "prepare_threshold": 0, **given},
         "CONN_HEALTH_CHECKS": True,
     }
 

@@ -67,15 +67,18 @@ def premises(
         lines: those to conclude from; None to read all of them.
         is_reviewed: whether the run may have escalations.
     """
-    held = Escalation.objects.filter(run=run, state=State.CLAIMED, claim_until__gt=now)
-    decided = Resolution.objects.filter(escalation__run=run)
-    return Premises(
+    known = Premises(
         lines=signals_of(run) if lines is None else lines,
         gaps=_gaps(run),
         capabilities=capabilities_of(run.host_id),
-        decisions=_decisions(decided) if is_reviewed else (),
-        claimed=_names(held) if is_reviewed else (),
+        decisions=(),
+        claimed=(),
     )
+    if not is_reviewed:
+        return known
+    held = Escalation.objects.filter(run=run, state=State.CLAIMED, claim_until__gt=now)
+    decided = Resolution.objects.filter(escalation__run=run)
+    return replace(known, decisions=_decisions(decided), claimed=_names(held))
 
 
 def _gaps(run: Run) -> Ranges:

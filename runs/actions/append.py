@@ -8,13 +8,13 @@ change.
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from runs import live
@@ -76,7 +76,6 @@ class _Addition:
     gaps_changed: bool = False
 
 
-@transaction.atomic
 def append(*, host: Host, batches: Mapping[str, Batch], now: datetime | None = None) -> Outcome:
     """Add events to the runs of a host and tell whoever judges or watches.
 
@@ -87,8 +86,27 @@ def append(*, host: Host, batches: Mapping[str, Batch], now: datetime | None = N
 
     Returns:
         Counts, conflicts with what we hold, and the runs as they are now.
+
+    A judgement that fails must not take the facts with it: then they are added without one, the
+    runs are held, and the sweep tries again.
     """
     now = now or timezone.now()
+    try:
+        return _append(host, batches, now, _judge)
+    except _NotJudged as failed:
+        if failed.__cause__ is not None and connection.connection is None:
+            raise failed.__cause__ from None  # the database went away: nothing is known of a fault
+        logger.exception("judging failed; the runs are held", exc_info=failed.__cause__)
+        return _append(host, batches, now, _hold)
+
+
+@transaction.atomic
+def _append(
+    host: Host,
+    batches: Mapping[str, Batch],
+    now: datetime,
+    judge: Callable[[Sequence["_Addition"]], None],
+) -> Outcome:
     runs = locked_runs(host, batches)
     held = held_beside(
         (runs[run_id], envelope)
@@ -101,7 +119,7 @@ def append(*, host: Host, batches: Mapping[str, Batch], now: datetime | None = N
     ]
     changed = [addition for addition in additions if addition.new]
     if changed:
-        _commit(host, changed, now)
+        _commit(host, changed, now, judge)
     return Outcome(
         accepted=sum(len(addition.intake.new) for addition in additions),
         duplicates=sum(addition.intake.repeats for addition in additions),
@@ -172,15 +190,20 @@ def _marker_id(kind: str, about: object) -> str:
     return f"console:{kind}:{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}"
 
 
-def _commit(host: Host, changed: Sequence[_Addition], now: datetime) -> None:
+def _commit(
+    host: Host,
+    changed: Sequence[_Addition],
+    now: datetime,
+    judge: Callable[[Sequence[_Addition]], None],
+) -> None:
     written = write([(addition.run, addition.new) for addition in changed], now=now)
     for addition, lines in zip(changed, written, strict=True):
         addition.lines = lines
     _count(changed, now)
     _fold_gaps(changed)
     _fold_status(changed)
+    judge(changed)
     save_derived([addition.run for addition in changed])
-    _judge(changed)
     groups = [live.run_group(addition.run.pk) for addition in changed]
     transaction.on_commit(partial(live.ring, live.workspace_group(host.workspace_id), *groups))
 
@@ -244,28 +267,29 @@ def apply_projection(run: Run, lines: Sequence[LogLine]) -> None:
     run.started_at, run.ended_at = folded.started_at, folded.ended_at
 
 
-def _judge(changed: Sequence[_Addition]) -> None:
-    """Let the judging side look, inside this transaction.
+class _NotJudged(Exception):
+    """A judgement failed."""
 
-    A judgement that fails must not take the facts with it: the events stay, the run is held, and
-    the sweep tries again.
-    """
+
+def _judge(changed: Sequence[_Addition]) -> None:
+    """Let the judging side look, inside this transaction."""
     appended = [
         Appended(run=each.run, lines=each.lines, gaps_changed=each.gaps_changed) for each in changed
     ]
     try:
         answers: list[tuple[Any, Any]] = events_appended.send(sender=Run, appended=appended)
-        wanted = [do for _, do in answers if do is not None]
-        if wanted:
-            with transaction.atomic():
-                for do in wanted:
-                    do()
-    except Exception:
-        logger.exception("judging failed; the runs are held")
-        for addition in changed:
-            addition.run.held = True
-            addition.run.hold_reasons = sorted({*addition.run.hold_reasons, JUDGING_FAILED})
-        Run.objects.bulk_update([each.run for each in changed], ["held", "hold_reasons"])
+        for _, do in answers:
+            if do is not None:
+                do()
+    except Exception as error:
+        raise _NotJudged from error
+
+
+def _hold(changed: Sequence[_Addition]) -> None:
+    """Hold the runs until they are judged."""
+    for addition in changed:
+        addition.run.held = True
+        addition.run.hold_reasons = sorted({*addition.run.hold_reasons, JUDGING_FAILED})
 
 
 JUDGING_FAILED = "judging_failed"

@@ -28,11 +28,14 @@ def locked_runs(host: Host, run_ids: Iterable[str]) -> dict[str, Run]:
     waiting for another's new run could be what that other waits for.
     """
     wanted = sorted(run_ids)
+    known: set[str] = set()
     if len(wanted) == 1:
         found = _lock(host, wanted)
         if found:
             return found
-    known = set(Run.objects.filter(host=host, run_id__in=wanted).values_list("run_id", flat=True))
+    else:
+        rows = Run.objects.filter(host=host, run_id__in=wanted)
+        known.update(rows.values_list("run_id", flat=True))
     new = [
         Run(host=host, workspace_id=host.workspace_id, run_id=each)
         for each in wanted

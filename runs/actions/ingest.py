@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from runs.actions.append import Batch, Outcome, TurnedAway, append
@@ -28,6 +28,7 @@ from runs.domain.tenants import fault_in_tenant, is_foreign
 from runs.limits import LIMIT_BEHIND, limits
 from runs.models import Host
 from runs.refusal import Refusal
+from runs.rows import execute
 
 _STATUS = {
     "id_tenant_mismatch": 403,
@@ -235,7 +236,4 @@ _COUNT = """
 def count_refusals(host: Host, reasons: Sequence[str], now: datetime) -> None:
     """Count refused events of a host by reason: every one is visible, none is kept."""
     counted = sorted(Counter(reasons).items())
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _COUNT, [host.pk, now.date(), [r for r, _ in counted], [n for _, n in counted]]
-        )
+    execute(_COUNT, [host.pk, now.date(), [r for r, _ in counted], [n for _, n in counted]])

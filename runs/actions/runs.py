@@ -1,18 +1,17 @@
 """Saves what a run's log adds up to, and the stamp that judgements leave on it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-import orjson
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from runs import live
 from runs.actions.log import NewLine, write
-from runs.domain.log import LogLine
 from runs.models import Run
+from runs.rows import execute, execute_together, update
 
 _DERIVED = {
     "last_position": "bigint",
@@ -30,19 +29,24 @@ _DERIVED = {
     "started_at": "timestamptz",
     "ended_at": "timestamptz",
 }
-_SAVE = f"""
-    UPDATE runs_run SET {", ".join(f"{name} = new.{name}" for name in _DERIVED)}
-      FROM jsonb_to_recordset(%s::jsonb)
-        AS new (id bigint, {", ".join(f"{name} {kind}" for name, kind in _DERIVED.items())})
-     WHERE runs_run.id = new.id
-"""  # noqa: S608  (constant text)
+_STAMPED = {
+    "held": "boolean",
+    "hold_reasons": "text[]",
+    "standing": "text",
+    "verdict_strip": "text[]",
+    "open_escalations": "integer",
+    "worst_finding": "text",
+}
 
 
 def save_derived(runs: Sequence[Run]) -> None:
-    """Save the folded columns of some locked runs in one statement."""
-    rows = [{"id": run.pk, **{name: getattr(run, name) for name in _DERIVED}} for run in runs]
-    with connection.cursor() as cursor:
-        cursor.execute(_SAVE, [orjson.dumps(rows).decode()])
+    """Save the folded columns and the stamps of some locked runs in one statement."""
+    _save(runs, {**_DERIVED, **_STAMPED})
+
+
+def _save(runs: Sequence[Run], columns: Mapping[str, str]) -> None:
+    rows = [{"id": run.pk, **{name: getattr(run, name) for name in columns}} for run in runs]
+    execute_together([*update("runs_run", columns, rows)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +65,15 @@ class Stamp:
 
 
 def stamp(*, run: Run, stamp: Stamp) -> None:
-    """Leave the judgement's stamp on a locked run, if it differs from the one there."""
-    wanted = {
-        "held": stamp.held,
-        "hold_reasons": list(stamp.hold_reasons),
-        "standing": stamp.standing,
-        "verdict_strip": list(stamp.verdict_strip),
-        "open_escalations": stamp.open_escalations,
-        "worst_finding": stamp.worst_finding,
-    }
-    changed = [name for name, value in wanted.items() if getattr(run, name) != value]
-    for name in changed:
-        setattr(run, name, wanted[name])
-    if changed:
-        run.save(update_fields=changed)
+    """Leave the judgement's stamp on a run, in memory."""
+    run.held, run.hold_reasons = stamp.held, list(stamp.hold_reasons)
+    run.standing, run.verdict_strip = stamp.standing, list(stamp.verdict_strip)
+    run.open_escalations, run.worst_finding = stamp.open_escalations, stamp.worst_finding
+
+
+def save_judged(run: Run, *, has_news: bool) -> None:
+    """Save the stamp of a locked run, and where its log ends if judging told anything."""
+    _save([run], {"last_position": "bigint", **_STAMPED} if has_news else _STAMPED)
 
 
 def locked(run: int) -> Run:
@@ -82,13 +81,16 @@ def locked(run: int) -> Run:
     return Run.objects.select_for_update().get(pk=run)
 
 
-def note(*, run: Run, lines: Sequence[NewLine], now: datetime | None = None) -> list[LogLine]:
+def note(*, run: Run, lines: Sequence[NewLine], now: datetime | None = None) -> None:
     """Add the Console's own lines to a locked run's log and ring for its pages."""
-    if not lines:
-        return []
-    (written,) = write([(run, lines)], now=now or timezone.now())
-    run.save(update_fields=["last_position"])
-    transaction.on_commit(
-        partial(live.ring, live.run_group(run.pk), live.workspace_group(run.workspace_id))
-    )
-    return written
+    if lines:
+        tell(run=run, lines=lines, now=now or timezone.now())
+        execute("UPDATE runs_run SET last_position = %s WHERE id = %s", [run.last_position, run.pk])
+
+
+def tell(*, run: Run, lines: Sequence[NewLine], now: datetime) -> None:
+    """Do what `note` does, for a caller who saves the run."""
+    if lines:
+        write([(run, lines)], now=now)
+        groups = live.run_group(run.pk), live.workspace_group(run.workspace_id)
+        transaction.on_commit(partial(live.ring, *groups))

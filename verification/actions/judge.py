@@ -12,11 +12,11 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from runs.actions.log import NewLine
-from runs.actions.runs import Stamp, locked, note, stamp
+from runs.actions.runs import Stamp, locked, save_judged, stamp, tell
 from runs.domain.log import LogLine
 from runs.domain.projection import STARTED
 from runs.models import Run
+from runs.rows import execute_together
 from runs.signals import Appended
 from verification.actions import keeping
 from verification.actions.asking import settle_escalations
@@ -26,7 +26,7 @@ from verification.domain.background import needs_background
 from verification.domain.conclude import Conclusions
 from verification.domain.routes import routes
 from verification.domain.signals import BACKGROUND_TYPES, SIGNAL_TYPES, relevant
-from verification.kept import NOTHING, Kept, kept_about
+from verification.kept import Kept, background_matters, kept_about
 from verification.models import Escalation
 from verification.premises import Premises, premises, signals_of
 
@@ -48,16 +48,18 @@ def needs_judging(appended: Appended) -> bool:
 
 
 def judge_appended(*, appended: Appended, now: datetime | None = None) -> None:
-    """Conclude anew for a locked run whose log has grown, where that can change anything."""
+    """Conclude anew for a locked run whose log has grown, where that can change anything.
+
+    The run gets its stamp and its last position in memory; whoever appended saves it.
+    """
     run = appended.run
     if _is_whole(appended):
-        _judge(run, kept=NOTHING, lines=appended.lines, now=now)
+        _judge(run, lines=appended.lines, now=now)
         return
-    kept = kept_about(run)
     types = {line.near_miss_of or line.type for line in appended.lines}
     is_background = not appended.gaps_changed and not relevant(types, has_verdicts=False)
-    if not is_background or kept.doubts or kept.unproved:
-        _judge(run, kept=kept, now=now)
+    if not is_background or background_matters(run):
+        _judge(run, now=now)
 
 
 def _is_whole(appended: Appended) -> bool:
@@ -67,27 +69,31 @@ def _is_whole(appended: Appended) -> bool:
 
 def judge(*, run: Run, now: datetime | None = None) -> Conclusions:
     """Conclude anew for a locked run and keep what changed."""
-    return _judge(run, kept=kept_about(run), now=now)
+    position = run.last_position
+    conclusions = _judge(run, now=now)
+    save_judged(run, has_news=run.last_position > position)
+    return conclusions
 
 
 def _judge(
-    run: Run, *, kept: Kept, lines: Sequence[LogLine] | None = None, now: datetime | None
+    run: Run, *, lines: Sequence[LogLine] | None = None, now: datetime | None
 ) -> Conclusions:
     now = now or timezone.now()
+    kept = kept_about(run)
     known, conclusions = _concluded(run, kept, lines, now)
-    news: list[NewLine] = []
-    if kept.verdicts or conclusions.verdicts:
-        news += keeping.keep_verdicts(run, conclusions)
-        news += keeping.keep_gates(run, conclusions, routes(conclusions, known.lines), now)
-    if kept.findings or conclusions.findings:
-        news += keep_findings(run, conclusions, known.gaps, now)
+    way = routes(conclusions, known.lines)
+    gates, news = keeping.keep_gates(run, kept, conclusions, way, now)
+    findings, noticed = keep_findings(run, kept, conclusions, known.gaps, now)
+    statements = [*keeping.keep_verdicts(run, kept, conclusions), *gates, *findings]
+    if kept.judgement or conclusions.verdicts or conclusions.findings or conclusions.commits.total:
+        statements += keeping.keep_judgement(run, kept, conclusions, known.newest_snapshot)
+    execute_together(statements)
+    news += noticed
     may_wait = kept.escalations or (kept.sampling and bool(conclusions.gates))
     if may_wait or conclusions.escalations:
         news += settle_escalations(run, conclusions, now)
         may_wait = True
-    if kept.judgement or conclusions.verdicts or conclusions.findings or conclusions.commits.total:
-        keeping.keep_judgement(run, conclusions, known.newest_snapshot)
-    note(run=run, lines=news, now=now)
+    tell(run=run, lines=news, now=now)
     waiting = Escalation.objects.waiting().filter(run=run).count() if may_wait else 0
     _stamp(run, conclusions, waiting)
     if kept.unproved:

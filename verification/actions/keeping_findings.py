@@ -10,11 +10,13 @@ from typing import Any
 
 from runs.actions.log import NewLine, console_line
 from runs.models import Run
+from runs.rows import Statement, update
 from verification.domain import findings as rules
 from verification.domain.capabilities import Claim
 from verification.domain.conclude import Conclusions
 from verification.domain.findings import FindingKind
 from verification.domain.withdrawals import Withdrawn, why_withdrawn
+from verification.kept import FINDING_COLUMNS, Kept
 from verification.models import Finding
 
 STANDING, WITHDRAWN = "standing", "withdrawn"
@@ -22,24 +24,48 @@ STANDING, WITHDRAWN = "standing", "withdrawn"
 Ranges = Sequence[tuple[int, int]]
 
 
-def keep_findings(run: Run, conclusions: Conclusions, gaps: Ranges, now: datetime) -> list[NewLine]:
+def keep_findings(
+    run: Run, kept: Kept, conclusions: Conclusions, gaps: Ranges, now: datetime
+) -> tuple[list[Statement], list[NewLine]]:
     """Keep one row per kind and target and tell what was noted, changed or withdrawn."""
-    held = {(row.kind, row.target): row for row in Finding.objects.filter(run=run)}
-    lines = []
+    held = {(each["kind"], each["target"]): Finding(run=run, **each) for each in kept.findings}
+    new: list[Finding] = []
+    changed: list[Finding] = []
+    news: list[Finding] = []
     for found in conclusions.findings:
         key = (found.kind.value, found.target or "")
-        row = held.pop(key, None) or Finding(run=run, kind=key[0], target=key[1], opened_at=now)
+        row = held.pop(key, None)
+        if row is None:
+            row = Finding(run=run, kind=key[0], target=key[1], opened_at=now)
+            _write(row, found)
+            new.append(row)
+            news.append(row)
+            continue
+        was = (row.severity, row.status)
         if _write(row, found):
-            lines.append(_line(run, row, now))
+            changed.append(row)
+            if was != (row.severity, row.status):
+                news.append(row)
     for row in held.values():
         if row.status == STANDING:
             _withdraw(row, conclusions, gaps, now)
-            lines.append(_line(run, row, now))
-    return lines
+            changed.append(row)
+            news.append(row)
+    if new:
+        Finding.objects.bulk_create(new)
+    statements = update("verification_finding", _COLUMNS, [_columns_of(row) for row in changed])
+    return [*statements], [_line(run, row, now) for row in news]
+
+
+_COLUMNS = {**FINDING_COLUMNS, "withdrawn_at": "timestamptz", "withdrawn_because": "text"}
+
+
+def _columns_of(row: Finding) -> dict[str, Any]:
+    return {"id": row.pk, **{name: getattr(row, name) for name in _COLUMNS}}
 
 
 def _write(row: Finding, found: rules.Finding) -> bool:
-    """Write a finding if it differs from its row; say whether people should be told."""
+    """Let a row say what was found; return whether it said anything else before."""
     wanted: dict[str, Any] = {
         "severity": found.severity.value,
         "status": STANDING,
@@ -48,16 +74,13 @@ def _write(row: Finding, found: rules.Finding) -> bool:
         "capabilities": _capabilities(found.claim),
         "explanation": found.explanation,
         "would_change": found.would_change,
-        "withdrawn_at": None,
-        "withdrawn_because": "",
     }
-    if row.pk and all(getattr(row, name) == value for name, value in wanted.items()):
+    if all(getattr(row, name) == value for name, value in wanted.items()):
         return False
-    is_news = not row.pk or (row.severity, row.status) != (wanted["severity"], STANDING)
+    row.withdrawn_at, row.withdrawn_because = None, ""
     for name, value in wanted.items():
         setattr(row, name, value)
-    row.save()
-    return is_news
+    return True
 
 
 def _evidence(lines: Iterable[rules.Evidence]) -> Iterable[dict[str, Any]]:
@@ -84,7 +107,6 @@ def _withdraw(row: Finding, conclusions: Conclusions, gaps: Ranges, now: datetim
     )
     row.status, row.withdrawn_at = WITHDRAWN, now
     row.withdrawn_because = why_withdrawn(before, conclusions, gaps)
-    row.save(update_fields=["status", "withdrawn_at", "withdrawn_because"])
 
 
 def _line(run: Run, row: Finding, now: datetime) -> NewLine:

@@ -2,13 +2,12 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
 
 import orjson
 
 from runs.domain.log import LogLine, Origin, mismatches_in
 from runs.models import Run
-from runs.rows import fetch
+from runs.rows import Params, fetch
 
 _COLUMNS = (
     "run_id, position, origin, sequence, event_id, type, payload, node_id, causation_id, "
@@ -16,21 +15,34 @@ _COLUMNS = (
 )
 
 
-def signal_lines(runs: Collection[int], types: Collection[str]) -> dict[int, list[LogLine]]:
+LAST = 2**63 - 1
+"""No line stands after this position."""
+
+
+def signal_lines(
+    runs: Collection[int], types: Collection[str], up_to: int = LAST
+) -> dict[int, list[LogLine]]:
     """Return the lines of some runs that are of certain types or were flagged a near miss.
+
+    Args:
+        runs: whose lines.
+        types: canonical names.
+        up_to: the position of the last line that counts.
 
     Returns:
         By run: host lines in sequence order, then console lines in position order.
     """
-    wanted = [list(runs), list(types)]
-    return _read(_SIGNALS, [*wanted, *wanted], runs)
+    wanted = {"runs": list(runs), "types": list(types), "last": up_to}
+    return _read(_SIGNALS, wanted, runs)
 
 
 _SIGNALS = f"""
-    SELECT {_COLUMNS} FROM runs_event WHERE run_id = ANY(%s) AND type = ANY(%s)
+    SELECT {_COLUMNS} FROM runs_event
+     WHERE run_id = ANY(%(runs)s) AND type = ANY(%(types)s) AND position <= %(last)s
      UNION ALL
     SELECT {_COLUMNS} FROM runs_event
-     WHERE run_id = ANY(%s) AND flags ? 'nearMissOf' AND NOT type = ANY(%s)
+     WHERE run_id = ANY(%(runs)s) AND flags ? 'nearMissOf' AND NOT type = ANY(%(types)s)
+       AND position <= %(last)s
      ORDER BY run_id, sequence NULLS LAST, position
 """  # noqa: S608  (constant text)
 """Two questions with an index each: as one, it would read every line of a run."""
@@ -46,7 +58,7 @@ def lines_after(run: Run, sequence: int) -> list[LogLine]:
     )[run.pk]
 
 
-def _read(sql: str, parameters: list[Any], runs: Iterable[int]) -> dict[int, list[LogLine]]:
+def _read(sql: str, parameters: Params, runs: Iterable[int]) -> dict[int, list[LogLine]]:
     lines: dict[int, list[LogLine]] = {run: [] for run in runs}
     for row in fetch(sql, parameters):
         lines[row[0]].append(_line(*row[1:]))

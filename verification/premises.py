@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 
 from runs.domain import gaps as gap_rules
 from runs.domain.log import LogLine, Origin
-from runs.lines import signal_lines
+from runs.lines import LAST, signal_lines
 from runs.models import Event, Gap, Run
 from verification.domain import past_claims
 from verification.domain.capabilities import CapabilitySpan
@@ -93,7 +93,7 @@ def premises_at(run: Run, position: int) -> Premises:
     reviews = reviews_at(run, position)
     resolutions = Resolution.objects.filter(escalation__in=reviews.resolved)
     return Premises(
-        lines=[line for line in signals_of(run) if line.position <= position],
+        lines=signals_of(run, up_to=position),
         gaps=_gaps_at(run, position),
         capabilities=_capabilities_at(run.host_id, moment.recorded_at if moment else None),
         decisions=_decisions(resolutions),
@@ -107,15 +107,19 @@ def reviews_at(run: Run, position: int) -> Reviews:
     return past_claims.reviews(_told(event) for event in told)
 
 
-def signals_of(run: Run, *, background: bool = True) -> list[LogLine]:
+def signals_of(run: Run, *, background: bool = True, up_to: int = LAST) -> list[LogLine]:
     """Read the lines that conclusions are drawn from, with or without `BACKGROUND_TYPES`."""
-    return signal_lines([run.pk], signal_types(has_verdicts=background))[run.pk]
+    return signal_lines([run.pk], signal_types(has_verdicts=background), up_to)[run.pk]
 
 
 def _gaps_at(run: Run, position: int) -> Ranges:
     held = Event.objects.filter(run=run, position__lte=position, origin=Origin.HOST)
-    sequences = (each for each in held.values_list("sequence", flat=True) if each is not None)
-    span = gap_rules.extend(gap_rules.Span(), sequences)
+    ends = held.aggregate(first=Min("sequence"), last=Max("sequence"), count=Count("position"))
+    first, last = ends["first"], ends["last"]
+    span = gap_rules.Span(first, last)
+    if first is not None and last is not None and ends["count"] != last - first + 1:
+        sequences = (each for each in held.values_list("sequence", flat=True) if each is not None)
+        span = gap_rules.extend(gap_rules.Span(), sequences)
     starts = held.filter(sequence=1, type="run.started").exists()
     return span.missing(starts_at_one=starts)
 

@@ -4,13 +4,16 @@ What the environment names wins. Otherwise the folder's `console.json` says wher
 running Console answer and `secrets.json` holds its keys.
 """
 
+import ipaddress
 import os
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
 from openwop_console.environment import text
 from openwop_console.supervisor.folder import Folder, read_json
+from openwop_console.supervisor.programs import LOOPBACK
 
 if TYPE_CHECKING:
     from runs.models import Host
@@ -108,8 +111,17 @@ def _offer(folder: Folder, from_card: dict[str, str]) -> None:
         "OPENWOP_CONSOLE_ENCRYPTION_KEY": keys.get("encryptionKey"),
         "OPENWOP_CONSOLE_UUID": keys.get("consoleUuid"),
         "OPENWOP_CONSOLE_URL": found.get("url"),
+        "OPENWOP_CONSOLE_ALLOW_PRIVATE": LOOPBACK if _is_local(str(found.get("url"))) else "",
     }
     for name, value in offered.items():
         if value and not text(name):
             os.environ[name] = str(value)
     os.environ["DATA_DIR"] = str(folder.path)
+
+
+def _is_local(url: str) -> bool:
+    """Say whether only this machine can reach a Console: what it may call, a command may too."""
+    try:
+        return ipaddress.ip_address(urlsplit(url).hostname or "").is_loopback
+    except ValueError:
+        return False

@@ -54,7 +54,7 @@ def send_again(request: HttpRequest) -> HttpResponse:
 def webhook(request: HttpRequest, host: str) -> HttpResponse:
     """Set or remove the webhook of a host; the secret is shown this once."""
     person = person_of(request)
-    found = get_object_or_404(Host, slug=host)
+    found = get_object_or_404(Host, slug=host, is_own=False)
     if found.workspace not in administered(person):
         raise Http404
     try:
@@ -77,7 +77,7 @@ def _page(request: HttpRequest) -> HttpResponse:
     given_up = rows.filter(state__in=GIVEN_UP)
     shown = rows.filter(state=state) if state else rows
     mine = administered(person)
-    hosts = Host.objects.filter(workspace__in=mine).order_by("slug")
+    hosts = Host.objects.filter(workspace__in=mine, is_own=False).order_by("slug")
     hooks = {hook.host_id: hook for hook in ReviewWebhook.objects.filter(host__in=hosts)}
     resting = {rest.host_id: rest for rest in HostRest.objects.filter(host__in=hosts)}
     return render(

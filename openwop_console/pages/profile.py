@@ -25,9 +25,17 @@ from verification.models import PersonalToken, Wish
 class TokenForm(forms.Form):
     """A new token."""
 
-    name = forms.CharField(max_length=64, help_text="What it is for.")
+    name = forms.CharField(
+        max_length=64,
+        help_text="What it is for.",
+        widget=forms.TextInput(attrs={"class": "input"}),
+    )
     days = forms.IntegerField(
-        min_value=1, max_value=3650, required=False, help_text="Empty: no end."
+        min_value=1,
+        max_value=3650,
+        required=False,
+        help_text="Empty: no end.",
+        widget=forms.NumberInput(attrs={"class": "input"}),
     )
 
 

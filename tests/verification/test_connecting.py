@@ -1,20 +1,33 @@
 """A test of a host's connection: every way in and out is really gone, and nothing of it stays."""
 
 import json
+import threading
+import time
 
 import pytest
+from celery.contrib.testing.worker import start_worker
 from django.test import Client
 from django.utils import timezone
 
+from openwop_console.celery import app
 from runs.actions.hosts import connect_host
+from runs.actions.people import grant
+from runs.actions.webhook_secrets import secrets_of
 from runs.domain.canary import OPEN_FOR
-from runs.models import ConnectionTest, Event, HostKey, ReceivedDelivery, Refusal, Run
-from tests.factories import event, run_of, send
+from runs.domain.webhooks import verify
+from runs.models import ConnectionTest, Event, HostKey, ReceivedDelivery, Refusal, Role, Run
+from tests.factories import event, person, run_of, send
+from tests.local_servers import http, serving
 from tests.remote import API_KEY, RunningHost
 from tests.signing import stamp, v1
 from tests.web import serving_web
+from verification import bells, sweeping
+from verification.actions import connecting
 from verification.actions.connecting import ask_for_test, canary_event, try_connection
+from verification.actions.review_webhooks import set_webhook
+from verification.domain.connection import LOST_AFTER, Tried
 from verification.models import AuditEntry, Escalation, Finding, Notification, Verdict
+from verification.queries.connections import report_of
 
 pytestmark = pytest.mark.django_db
 
@@ -149,8 +162,6 @@ def test_what_the_host_itself_sends_for_a_test_is_heard_and_not_kept(host, clien
 
 
 def test_a_signed_canary_is_heard_and_leaves_no_evidence(host, client):
-    from runs.actions.webhook_secrets import secrets_of
-
     test = ask_for_test(host=host, by="person:1")
     (secret,) = secrets_of(host, timezone.now())
     for body in (canary_event(test.run_id, timezone.now()), {"runId": test.run_id, "type": "x.y"}):
@@ -217,6 +228,86 @@ def test_odd_run_ids_beside_a_canary_harm_nobody(host, client, run_id):
 
         assert answer.status_code == 400
     assert not Run.objects.exists()
+
+
+def test_a_worker_tries_what_was_asked_for_and_the_page_is_told(host, web, client):
+    with start_worker(app, queues=["pull"], perform_ping_check=False, pool="solo"):
+        ask_for_test(host=host, by="person:1")
+        until = time.monotonic() + 20
+        while not ConnectionTest.objects.filter(ended_at__isnull=False).exists():
+            assert time.monotonic() < until
+            threading.Event().wait(0.05)
+
+    assert len(ConnectionTest.objects.get().lines) == 7
+
+
+def test_a_lost_bell_is_made_up_for_by_the_sweep(host, monkeypatch):
+    monkeypatch.setattr(bells, "ring", lambda *what: None)
+    ask_for_test(host=host, by="person:1")
+    rung = []
+    monkeypatch.setattr(bells, "ring", lambda *what: rung.append(what))
+
+    sweeping.ring_for_connection_tests(timezone.now())
+    sweeping.ring_for_connection_tests(timezone.now() + OPEN_FOR)
+
+    assert rung == [(bells.CONNECT, host.pk)]
+
+
+def test_a_worker_that_was_lost_leaves_nothing_green(host):
+    began = timezone.now() - LOST_AFTER
+    ask_for_test(host=host, by="person:1", now=began)
+    ConnectionTest.objects.update(begun_at=began)
+
+    report = report_of(host, timezone.now())
+
+    assert not report.is_under_way
+    assert {line.state for line in report.lines} <= {Tried.NOT_PROVEN, Tried.WAITING}
+    assert ask_for_test(host=host, by="person:1").asked_at > began
+
+
+def test_what_breaks_off_is_not_proven_and_the_rest_goes_on(host, web, monkeypatch):
+    def broken(self):
+        raise RuntimeError("SECRET WORDS")
+
+    monkeypatch.setattr(connecting._Trying, "_ping_in", broken)
+
+    lines = tried(host)
+
+    assert lines["ping_in"]["state"] == "not_proven"
+    assert lines["canary"]["state"] == "works"
+    assert "SECRET" not in str(lines)
+
+
+def test_a_host_that_is_told_by_webhook_is_pinged_signed(host, web):
+    root = person("root")
+    grant(user=root, workspace=host.workspace, role=Role.ADMIN)
+    with serving(http("204 No Content", b"")) as server:
+        secret = set_webhook(host=host, url=f"{server.url}/hook", by=root)
+        lines = tried(host)
+        head, _, body = server.requests[0].partition(b"\r\n\r\n")
+
+    assert lines["ping_out"]["state"] == "works"
+    headers = {
+        name.strip().lower(): value.strip()
+        for name, _, value in (line.partition(":") for line in head.decode().split("\r\n")[1:])
+    }
+    assert verify(headers, body, secrets=[secret], now=timezone.now())
+    assert headers["openwop-event-type"] == json.loads(body)["type"] == "console.ping"
+
+
+def test_no_secret_of_a_test_is_written_down_or_logged(host, remote, web, caplog):
+    connect_host(host_id=host.slug, base_url=remote.url, api_key=API_KEY)
+    host.refresh_from_db()
+    caplog.set_level("DEBUG")
+    hidden = [API_KEY, *secrets_of(host, timezone.now())]
+
+    tried(host)
+
+    kept = str(ConnectionTest.objects.values_list("lines").get()) + str(
+        list(AuditEntry.objects.values_list("subject", "detail"))
+    )
+    written = caplog.text + kept
+    assert not [word for word in (*hidden, "owc_test_") if word in written]
 
 
 def test_a_test_under_way_is_not_begun_again_and_is_made_once(host, web):

@@ -81,7 +81,7 @@ def is_under_way(asked_at: datetime, ended_at: datetime | None, now: datetime) -
 
 
 _NO_ADDRESS = "The Console does not know where this host answers: it only sends."
-_SAY_ADDRESS = "Say where it answers with `openwop-console hosts connect`, if it does."
+_SAY_ADDRESS = "Say where it answers, if it does: on its page, or by hosts connect."
 _UNREACHED = {
     "timeout": "It did not answer in time.",
     "reset": "The connection broke.",
@@ -91,7 +91,9 @@ _UNREACHED = {
     "name": "The name could not be resolved.",
     "slow": "It could not be reached in time.",
 }
-_KEY = "Give the Console a key of the host, with the scope {scope}: `hosts connect --api-key`."
+_KEY = (
+    "Give the Console a key of the host, with the scope {scope}: on its page, or by hosts connect."
+)
 
 
 def without_address(name: str) -> Line:
@@ -254,7 +256,7 @@ def _unreached(name: str, answer: Answer) -> Line | None:
     if answer.reached is Reached.ANSWERED:
         return None
     if answer.reached is Reached.FORBIDDEN:
-        fix = "Correct what `openwop-console hosts connect` was told."
+        fix = "Correct where it answers: on its page, or by hosts connect."
         return Line(name, Tried.FAILS, f"Not tried: {answer.why}", fix)
     words = _UNREACHED.get(answer.why, "It could not be reached.")
     return Line(name, Tried.FAILS, words, "Check its address, and that it runs.")

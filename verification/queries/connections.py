@@ -70,9 +70,11 @@ def _lines(test: ConnectionTest, now: datetime) -> list[Line]:
 
 def _missing(name: str, test: ConnectionTest, now: datetime) -> Line:
     if test.ended_at is not None or test.asked_at <= now - LOST_AFTER:
-        return Line(name, Tried.NOT_PROVEN, "The worker was lost before it came to this.", "Again.")
+        return Line(
+            name, Tried.NOT_PROVEN, "The worker was lost before it came to this.", "Try again."
+        )
     if test.begun_at is None and test.asked_at <= now - LATE_AFTER:
-        fix = "See that a worker runs for the queue `pull`."
+        fix = "See that a worker runs for the queue named pull."
         return Line(name, Tried.WAITING, "No worker has begun.", fix)
     return Line(name, Tried.WAITING, "Not yet.")
 

@@ -1,10 +1,12 @@
 """The pages of hosts: what their administrators see, and what they can do there."""
 
 import pytest
+from channels.db import database_sync_to_async
 from click.testing import CliRunner
 from django.test import Client
 from django.utils import timezone
 
+from openwop_console.asgi import application
 from openwop_console.cli import hosts, keys, main
 from runs.actions.hosts import connect_host, create_key
 from runs.actions.people import grant
@@ -12,7 +14,9 @@ from runs.actions.webhook_secrets import rotate_secret, secrets_of
 from runs.models import Host, HostKey, OwnHost, PulledHost, Role
 from runs.sealing import unseal
 from tests.factories import add_host_named, decided, event, person, send, verified
+from tests.sockets import opened
 from verification import bells
+from verification.actions.connecting import ask_for_test, try_connection
 from verification.actions.job_runs import console_host
 from verification.models import AuditEntry
 
@@ -310,3 +314,41 @@ class TestTheConsolesOwnHost:
         ):
             shown = CliRunner().invoke(main, words)
             assert (shown.exit_code, "own host" in shown.output) == (1, True)
+
+
+class TestLive:
+    @pytest.mark.django_db(transaction=True)
+    async def test_each_line_of_a_test_comes_to_the_open_page(self, host):
+        root = await elsewhere(admin_of)(host)
+        socket = await opened(application, f"/ws/settings/hosts/{host.slug}/", root)
+        await socket.say("{}")
+        assert "Not tried yet" in await socket.hears()
+
+        await elsewhere(tried)(host)
+        while "Being tried" in (news := await socket.hears()) or "Not tried" in news:
+            assert not news.startswith("closed")
+        await socket.close()
+
+        assert "Does not apply" in news
+
+    @pytest.mark.django_db(transaction=True)
+    async def test_whoever_does_not_administer_it_hears_nothing(self, host, ada):
+        socket = await opened(application, f"/ws/settings/hosts/{host.slug}/", ada)
+
+        assert await socket.hears() == "closed 4404"
+
+
+def admin_of(host):
+    user = person("root")
+    grant(user=user, workspace=host.workspace, role=Role.ADMIN)
+    return user
+
+
+def tried(host):
+    ask_for_test(host=host, by="person:1")
+    try_connection(host=host.pk)
+
+
+def elsewhere(do):
+    """Do it in a thread that gives its connection back, as a request would."""
+    return database_sync_to_async(do, thread_sensitive=False)

@@ -5,6 +5,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from runs import sweeping
@@ -33,6 +34,7 @@ from tests.runs.v2_host import v2_host
 
 pytestmark = pytest.mark.django_db
 DAY_S = 86_400
+HOUR_S = 3_600
 
 
 def longest(dialect):
@@ -300,6 +302,55 @@ def test_a_host_that_was_away_is_left_alone_and_then_read_to_the_last_event(remo
     assert len(sequences(host, "r-1")) == len(recording.events)
     back = PulledHost.objects.get(host=host)
     assert (back.failures, back.rests_until) == (0, None)
+
+
+def pass_time(host, seconds: float) -> None:
+    """Let so much time pass for the ledger of what is read, by dating everything in it back."""
+    ago = timedelta(seconds=seconds)
+    for model, names in ((PulledHost, ["rests_until"]), (PulledRun, [])):
+        moments = ["next_at", "lease_until", *names]
+        dated_back = {name: F(name) - ago for name in moments}
+        model.objects.filter(host=host).update(**dated_back)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("fault", ["down", "server_error"])
+def test_an_hour_away_costs_a_host_a_dozen_requests_and_us_no_event(
+    remotes, connected, dialect, fault
+):
+    remote = remotes(dialect)
+    recording = longest(dialect)
+    run = remote.begin(recording, "r-1")
+    remote.go_on(run, recording, 2)
+    host = connected(remote)
+    due(host, "r-1")
+    pull(host)
+    held_before = len(sequences(host, "r-1"))
+    remote.host.faults.plan({"standing": {"fault": fault, "covers": "all"}})
+    remote.go_on(run, recording)
+
+    passed, looks = 0.0, 0
+    while passed < HOUR_S:
+        due(host, "r-1")  # somebody rings all the time: it changes nothing
+        looks += pull(host)
+        if looks == 3:  # the worker is killed in the middle of a look
+            PulledRun.objects.update(lease_until=timezone.now() + timedelta(seconds=30), fence=9)
+        assert pull(host) == 0
+        until = PulledHost.objects.get(host=host).rests_until
+        rest_s = max(10.0, (until - timezone.now()).total_seconds() + 1)
+        pass_time(host, rest_s)
+        passed += rest_s
+
+    assert looks <= 16
+    assert PulledHost.objects.get(host=host).failures == looks
+    assert len(sequences(host, "r-1")) == held_before < len(recording.events)
+    remote.host.faults.clear()
+    for _ in range(3):
+        pass_time(host, HOUR_S)
+        pull(host)
+    assert len(sequences(host, "r-1")) == len(recording.events)
+    assert not Gap.objects.filter(run__host=host).exists()
+    assert PulledHost.objects.get(host=host).failures == 0
 
 
 def test_rests_grow_with_each_failure_and_heed_what_the_host_asks(remotes, connected):

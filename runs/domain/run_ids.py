@@ -40,6 +40,9 @@ def from_segment(segment: str) -> str:
     if b"~" in _BYTE.sub(b"", raw):
         raise BadSegment
     try:
-        return _BYTE.sub(lambda found: bytes([int(found[1], 16)]), raw).decode()
+        run_id = _BYTE.sub(lambda found: bytes([int(found[1], 16)]), raw).decode()
     except UnicodeDecodeError as error:
         raise BadSegment from error
+    if "\0" in run_id:  # which no id has, and no text of the database can hold
+        raise BadSegment
+    return run_id

@@ -25,7 +25,7 @@ def test_a_slash_that_the_server_decoded_is_taken():
     assert from_segment("acme/r-9f3c") == "acme/r-9f3c"
 
 
-@pytest.mark.parametrize("segment", ["a~", "a~2", "a~zz", "~ff"])
+@pytest.mark.parametrize("segment", ["a~", "a~2", "a~zz", "~ff", "a~00", "a\0"])
 def test_a_stray_tilde_names_no_run(segment):
     with pytest.raises(BadSegment):
         from_segment(segment)

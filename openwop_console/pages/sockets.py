@@ -24,6 +24,8 @@ from openwop_console.pages import (
     findings,
     host,
     job,
+    job_parts,
+    job_team,
     jobs,
     queue,
     run,
@@ -41,6 +43,8 @@ from runs.live import host_group, run_group, workspace_group
 from runs.models import Run, Viewer, workspaces_of
 from runs.queries.timeline import Cursor
 from verification.actions.bulk import batch_group
+from verification.domain.jobs.states import Operation
+from verification.models import Job
 from verification.queries.bell import bell_of
 from verification.queries.queue import waiting_for
 
@@ -310,10 +314,16 @@ class JobConsumer(PageConsumer):
     quiet_s = 0.3
     seen_votes: int = 0
     seen_versions: int = 0
+    seen_tasks: int = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Remember nothing yet of what was sent."""
+        super().__init__(*args, **kwargs)
+        self.sent_tasks: dict[int, int] = {}
 
     def groups_for(self, user: Viewer) -> list[str] | None:
         """Return the group of the job's run as well, if the job is visible."""
-        found = job.find(user, self.scope["url_route"]["kwargs"]["uid"])
+        found = job_parts.find(user, self.scope["url_route"]["kwargs"]["uid"])
         if found is None:
             return None
         return [run_group(found.run_id), *(super().groups_for(user) or [])]
@@ -323,16 +333,36 @@ class JobConsumer(PageConsumer):
         await super().receive(text_data, bytes_data)
         self.seen_votes = max(self.seen_votes, number_in(self.sent, "votes"))
         self.seen_versions = max(self.seen_versions, number_in(self.sent, "versions"))
+        self.seen_tasks = max(self.seen_tasks, number_in(self.sent, "tasks"))
 
     def news(self, user: Viewer) -> str | None:
         """Return how it stands now, and the votes and answers that are not on the page yet."""
-        found = job.find(user, self.scope["url_route"]["kwargs"]["uid"])
+        found = job_parts.find(user, self.scope["url_route"]["kwargs"]["uid"])
         if found is None:
             return None
+        if found.operation != Operation.CONSENSUS:
+            return badge(user) + self._team_news(found, user)
         shown = job.content(found, user, self.seen_votes)
         shown["with_answers"] = len(shown["versions"]) != self.seen_versions
         self.seen_votes, self.seen_versions = shown["seen_votes"], len(shown["versions"])
         return badge(user) + render_to_string("verification/job.html#changes", shown)
+
+    def _team_news(self, found: Job, user: Viewer) -> str:
+        """Return how its tasks stand now; a task that looks as it did is left alone."""
+        shown = job_team.content(found, user)
+        looks = {task["it"].number: hash(repr(task)) for task in shown["tasks"]}
+        shown["with_folds"] = len(looks) != self.seen_tasks
+        shown["changed"] = (
+            []
+            if shown["with_folds"]
+            else [
+                task
+                for task in shown["tasks"]
+                if self.sent_tasks.get(task["it"].number) != looks[task["it"].number]
+            ]
+        )
+        self.sent_tasks, self.seen_tasks = looks, len(looks)
+        return render_to_string("verification/job_team.html#changes", shown)
 
 
 class HostConsumer(PageConsumer):

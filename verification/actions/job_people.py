@@ -23,6 +23,7 @@ from verification.domain.consensus.steps import standing
 from verification.domain.consensus.tasks import LET_THROUGH
 from verification.domain.errors import VerificationError
 from verification.domain.gates import LETS_THROUGH, GateState
+from verification.domain.jobs.plan_changes import digest
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import UNFINISHED, StepState
 from verification.domain.jobs.team_request import TeamRequest
@@ -39,6 +40,13 @@ class NothingToApprove(VerificationError):
 
     def __init__(self) -> None:
         super().__init__("This job does not wait for a plan to be approved.")
+
+
+class PlanChanged(VerificationError):
+    """The plan that waits is another one than was looked at."""
+
+    def __init__(self) -> None:
+        super().__init__("The plan that waits is not the one you looked at. Read it again.")
 
 
 def hear(ledger: Ledger, ask: AskPerson, task: JobTask | None, now: datetime) -> bool:
@@ -87,6 +95,7 @@ def decide_on_plan(
     by: str,
     is_approved: bool,
     plan: Sequence[Mapping[str, Any]] | None = None,
+    seen: str = "",
     now: datetime | None = None,
 ) -> Job:
     """Let a plan run, as it came or as it was changed, or refuse it.
@@ -96,10 +105,12 @@ def decide_on_plan(
         by: who decides, `person:7`.
         is_approved: whether it may run.
         plan: the plan to run instead. Content.
+        seen: digest of the plan that was looked at; empty: whichever waits.
         now: our clock.
 
     Raises:
         NothingToApprove: no plan waits.
+        PlanChanged: it is another one than was looked at.
         JobRefused: the changed plan cannot be run by this team.
     """
     now = now or timezone.now()
@@ -107,10 +118,13 @@ def decide_on_plan(
     if found.state not in UNFINISHED:
         raise NothingToApprove
     ledger = load(found)
-    pending = standing(ledger.rules, ledger.history).pending
-    ask = next((each for each in pending if each.phase is Phase.APPROVAL), None)
+    where = standing(ledger.rules, ledger.history)
+    ask = next((each for each in where.pending if each.phase is Phase.APPROVAL), None)
     if not isinstance(ask, AskPerson) or not isinstance(ledger.request, TeamRequest):
         raise NothingToApprove
+    proposed = digest(where.proposed or ())
+    if seen not in ("", proposed):
+        raise PlanChanged
     if plan is not None:
         _check_plan(plan, ledger.request)
     _record(ledger, ask, Approval(is_approved, plan).text, now)
@@ -119,7 +133,11 @@ def decide_on_plan(
         actor=by,
         action="job.plan_approved" if is_approved else "job.plan_refused",
         subject=f"job:{found.uid}",
-        detail={"changed": plan is not None},
+        detail={
+            "changed": plan is not None,
+            "proposed": proposed,
+            "approved": digest(plan) if plan is not None else proposed if is_approved else "",
+        },
     )
     bells.ring(bells.RUN_JOB, found.pk)
     return found

@@ -32,6 +32,8 @@ from verification.models import Content, Escalation, Job, JobStep, JobTask, Judg
 class Cast:
     """One vote on a task."""
 
+    number: int
+    """Of the vote, among all there are."""
     round: int
     judge: str
     accepted: bool
@@ -144,6 +146,10 @@ class TeamView:
     memory: tuple[Memory, ...]
     synthesis: str | None
     """The final answer. Content."""
+    failure: str
+    """Why the run as a whole failed, in closed words; empty when it did not."""
+    replies: tuple[str, ...]
+    """What the coordinator said when it was asked for a plan. Content."""
     progress: Progress
     waits_for_person: bool
 
@@ -191,6 +197,8 @@ def team_view(job: Job) -> TeamView | None:
         plan=None if isinstance(rules, TaskRules) or where is None else _plan(where),
         memory=_memory(job),
         synthesis=None if where is None else _synthesis(where),
+        failure="" if where is None else _failure(where),
+        replies=_replies(job),
         progress=_progress(rows, known),
         waits_for_person=job.paused_at is not None,
     )
@@ -212,7 +220,7 @@ def _depends(rows: _Rows, known: Mapping[int, Task]) -> dict[int, tuple[int, ...
     if not known:
         return dict.fromkeys(rows.tasks, ())
     return {
-        number: tuple(number_of(each) for each in task.depends_on) for number, task in known.items()
+        number: tuple(sorted(map(number_of, task.depends_on))) for number, task in known.items()
     }
 
 
@@ -318,7 +326,7 @@ def _grid(
 
 def _cast(vote: JudgeVote) -> Cast:
     critique = _text(vote.critique)
-    return Cast(vote.round, vote.judge, vote.accepted, vote.call_failed, critique, vote.at)
+    return Cast(vote.pk, vote.round, vote.judge, vote.accepted, vote.call_failed, critique, vote.at)
 
 
 def _text(content: Content | None) -> str:
@@ -370,6 +378,19 @@ def _synthesis(where: Standing) -> str | None:
     if not isinstance(result, TeamResult) or result.synthesis is None:
         return None
     return result.synthesis.output
+
+
+def _failure(where: Standing) -> str:
+    result = where.end.result if isinstance(where.end, Done) else None
+    if not isinstance(result, TeamResult) or result.failure is None:
+        return ""
+    return result.failure.code or result.failure.kind.value
+
+
+def _replies(job: Job) -> tuple[str, ...]:
+    asked = JobStep.objects.filter(job=job, phase=Phase.DECOMPOSITION, reply__isnull=False)
+    steps = asked.select_related("reply").order_by("position")
+    return tuple(_text(step.reply) for step in steps)
 
 
 _ENDED = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.SKIPPED)

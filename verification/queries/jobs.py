@@ -12,6 +12,7 @@ from runs.models import Viewer
 from verification.domain.consensus.result import Result
 from verification.domain.consensus.steps import Done, next_step
 from verification.domain.errors import VerificationError
+from verification.domain.jobs.given import GIVEN
 from verification.domain.jobs.request import RULE
 from verification.domain.jobs.states import JobState, Operation, StepState
 from verification.domain.jobs.words import number_of
@@ -160,7 +161,7 @@ def account_of(job: Job) -> Account:
 
 def is_model(name: str) -> bool:
     """Say whether a step's model is one that is called, and not a rule or a given answer."""
-    return bool(name) and not name.startswith(RULE)
+    return bool(name) and name != GIVEN and not name.startswith(RULE)
 
 
 def result_of(job: Job) -> Result | None:

@@ -10,7 +10,7 @@ def team_document(team: TeamView) -> dict[str, Any]:
     """Return `{tasks, plan, memory, answer, progress, waitsForPerson}`, with their words."""
     return {
         "tasks": [_task(task) for task in team.tasks],
-        "plan": None if team.plan is None else _plan(team.plan),
+        "plan": None if team.plan is None else plan_document(team.plan),
         "memory": [_memory(each) for each in team.memory],
         "answer": team.synthesis,
         "progress": _progress(team.progress),
@@ -39,7 +39,8 @@ def _task(task: TaskView) -> dict[str, Any]:
     }
 
 
-def _plan(plan: PlanView) -> dict[str, Any]:
+def plan_document(plan: PlanView) -> dict[str, Any]:
+    """Return `{proposed, resolved, awaitsApproval}`. Content."""
     return {
         "proposed": plan.proposed,
         "resolved": [

@@ -35,6 +35,20 @@ _VERIFY = {
         },
     ]
 }
+TASK_FIELDS: Mapping[str, Mapping[str, Any]] = {
+    "title": _TEXT,
+    "description": _TEXT,
+    "assignee": _TEXT,
+    "dependsOn": {"type": "array", "items": _TEXT},
+    "memoryScope": {"enum": ["dependencies", "all"]},
+    "maxRetries": {"type": "integer", "minimum": 0},
+    "retryDelayMs": {"type": "number", "minimum": 0},
+    "retryBackoff": {"type": "number", "exclusiveMinimum": 0},
+    "role": _TEXT,
+    "priority": {"enum": ["low", "normal", "high", "critical"]},
+    "verify": _VERIFY,
+}
+"""What may be said of a task, in the words of JSON Schema."""
 PLAN_FORM = JsonSchema(
     {
         "type": "array",
@@ -44,19 +58,7 @@ PLAN_FORM = JsonSchema(
             "type": "object",
             "additionalProperties": False,
             "required": ["title", "description"],
-            "properties": {
-                "title": _TEXT,
-                "description": _TEXT,
-                "assignee": _TEXT,
-                "dependsOn": {"type": "array", "items": _TEXT},
-                "memoryScope": {"enum": ["dependencies", "all"]},
-                "maxRetries": {"type": "integer", "minimum": 0},
-                "retryDelayMs": {"type": "number", "minimum": 0},
-                "retryBackoff": {"type": "number", "exclusiveMinimum": 0},
-                "role": _TEXT,
-                "priority": {"enum": ["low", "normal", "high", "critical"]},
-                "verify": _VERIFY,
-            },
+            "properties": TASK_FIELDS,
         },
     }
 )

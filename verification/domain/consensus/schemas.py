@@ -5,6 +5,7 @@ linear in the text, so no schema reaches the network and none can be made to han
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 import jsonschema_rs
@@ -36,6 +37,16 @@ class OutputSchema(Protocol):
         """Return the value as the schema understands it. Raises SchemaMismatch."""
 
 
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One place where a value misses a schema. Says nothing about the value: that is content."""
+
+    path: tuple[str | int, ...]
+    """Where in the value."""
+    keyword: str
+    """The keyword of JSON Schema that it misses, such as `required`."""
+
+
 class JsonSchema:
     """A compiled JSON Schema. An OutputSchema."""
 
@@ -55,6 +66,13 @@ class JsonSchema:
         if not self.accepts(value):
             raise SchemaMismatch
         return value
+
+    def misses(self, value: object) -> list[Miss]:
+        """Return every place where the value misses the schema; none when it satisfies it."""
+        return [
+            Miss(tuple(error.instance_path), str(error.schema_path[-1]))
+            for error in self._validator.iter_errors(value)
+        ]
 
     def accepts(self, value: object) -> bool:
         """True when the value satisfies the schema; a value that cannot be checked does not."""

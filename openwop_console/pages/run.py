@@ -16,7 +16,8 @@ from openwop_console.pages.ends import convergence, findings_of
 from openwop_console.pages.gates import panel_of
 from openwop_console.pages.timeline import rows_of, subjects_of
 from runs.domain.run_ids import to_segment
-from runs.models import Event, Gap, Run
+from runs.models import Event, Gap, Run, RunSnapshot
+from runs.queries.snapshots import parent_of, snapshot_beyond_log
 from runs.queries.timeline import (
     Cursor,
     Window,
@@ -196,7 +197,8 @@ def _offset(text: str) -> int:
 
 
 def _head(run: Run) -> dict[str, Any]:
-    parent = Run.objects.filter(host=run.host, run_id=run.parent_run_id or None).first()
+    parent_run_id = parent_of(run)
+    parent = Run.objects.filter(host=run.host, run_id=parent_run_id or None).first()
     return {
         "run_id": run.run_id,
         "status": "stalled" if stalled(run, timezone.now()) else run.status,
@@ -206,13 +208,26 @@ def _head(run: Run) -> dict[str, Any]:
         "worst_finding": run.worst_finding,
         "workflow_id": run.workflow_id,
         "host_slug": run.host.slug,
-        "parent_run_id": run.parent_run_id,
+        "parent_run_id": parent_run_id,
         "parent_url": address_of(parent) if parent else "",
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "event_count": run.event_count,
         "last_event_at": run.last_event_at,
     }
+
+
+def _said(told: RunSnapshot) -> str:
+    """Say what a host told of a run without any event: its state, and what it waits for."""
+    status = told.status_as_sent or told.status
+    waits = [
+        " ".join(f"{each[key]}" for key in ("nodeId", "kind") if isinstance(each.get(key), str))
+        for each in told.interrupts
+    ]
+    named = ", ".join(each for each in waits if each) or told.current_node_id
+    where = f", at {named}" if named else ""
+    at = told.read_at.strftime("%Y-%m-%d %H:%M")
+    return f"By its snapshot of {at} UTC the run is {status}{where}. Its events do not say so."
 
 
 def _banners(run: Run) -> Iterable[dict[str, str]]:
@@ -237,6 +252,9 @@ def _banners(run: Run) -> Iterable[dict[str, str]]:
         )
         text = f"{ranges}: not received. What they could change is not claimed."
         yield {"tone": "warn", "icon": "gap", "title": "Events are missing.", "text": text}
+    told = snapshot_beyond_log(run)
+    if told is not None:
+        yield {"tone": "warn", "icon": "info", "title": "The host says more.", "text": _said(told)}
     waiting = Escalation.objects.waiting().filter(run=run).order_by("due_at").first()
     if waiting is not None:
         yield {

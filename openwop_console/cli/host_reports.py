@@ -1,6 +1,7 @@
 """What `hosts test` and `hosts card` tell, as documents."""
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from openwop_console.cli.options import moment
@@ -67,6 +68,7 @@ def card_of(host: "Host") -> dict[str, Any]:
         "commits": meter.commits if meter else 0,
         "unverifiedCommits": meter.unverified if meter else 0,
         f"refused{REFUSED_DAYS}Days": row.refused,
+        "card": [asdict(each) for each in found.rows],
         "findings": [
             {"kind": kind, "severity": severity, "count": count}
             for kind, severity, count in found.findings

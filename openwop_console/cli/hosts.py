@@ -169,6 +169,8 @@ def card(folder: Folder, host: str, *, as_json: bool) -> None:
     for name, value in shown.items():
         if not isinstance(value, list):
             click.echo(f"{name:18} {'-' if value in (None, '') else value}")
+    click.echo()
+    show_table(shown["card"], ["topic", "claim", "shown", "fix"])
     for finding in shown["findings"]:
         click.echo(f"{'finding':18} {finding['severity']}: {finding['kind']} x {finding['count']}")
 

@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 
 from django.db.models import Count, Max, QuerySet, Sum
 
+from runs.domain.webhooks import Reason
 from runs.models import Host, PulledHost, Refusal, Run
 
 REFUSED_DAYS = 7
@@ -63,6 +64,13 @@ def refused_by_reason(host: Host, today: date) -> list[Refused]:
     return [
         Refused(row["reason"], row["sum"], row["last"]) for row in rows.order_by("-sum", "reason")
     ]
+
+
+def unproven_deliveries(host: Host, today: date) -> dict[str, int]:
+    """Return how many deliveries to a host's webhook door were not believed lately, by reason."""
+    reasons = [reason.value for reason in Reason]
+    rows = _since([host.pk], today).filter(reason__in=reasons).order_by("reason")
+    return dict(rows.values_list("reason").annotate(Sum("count")))
 
 
 def _since(hosts: Iterable[int], today: date) -> "QuerySet[Refusal]":

@@ -102,6 +102,13 @@ class Advertisements:
         return min(held, key=_weight, default=Claim(None))
 
 
+def signs_webhooks(document: Mapping[str, object]) -> bool:
+    """Say whether a discovery document claims signed webhooks: v1 by a flag, v2 by being there."""
+    root = fields(document.get("webhooks"))
+    said = root or fields(fields(document.get("capabilities")).get("webhooks"))
+    return bool(said) and said.get("supported", True) is True
+
+
 def advertised(document: object) -> Advertised:
     """Read a discovery document of either major.
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Max, Sum
+from django.db.models import Max
 
 from runs.domain.canary import OPEN_FOR
-from runs.domain.webhooks import Reason
-from runs.models import ConnectionTest, Host, ReceivedDelivery, Refusal, Run
+from runs.models import ConnectionTest, Host, ReceivedDelivery, Run
+from runs.queries.hosts import unproven_deliveries
 from verification.domain.connection import (
     LOST_AFTER,
     NAMES,
@@ -21,7 +21,6 @@ from verification.domain.connection import (
 
 LATE_AFTER = timedelta(seconds=15)
 """After so long without a worker somebody should be told why nothing happens."""
-_UNPROVEN_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +79,9 @@ def _missing(name: str, test: ConnectionTest, now: datetime) -> Line:
 
 
 def _came(host: Host, test: ConnectionTest, now: datetime) -> Came:
-    first = now.date() - timedelta(days=_UNPROVEN_DAYS - 1)
-    reasons = [reason.value for reason in Reason]
-    unproven = Refusal.objects.filter(host=host, day__gte=first, reason__in=reasons)
-    counts = unproven.values("reason").order_by("reason").annotate(sum=Sum("count"))
     return Came(
         canary_at=test.heard_at,
         event_at=Run.objects.filter(host=host).aggregate(at=Max("last_event_at"))["at"],
         delivery_at=ReceivedDelivery.objects.filter(host=host).aggregate(at=Max("last_at"))["at"],
-        unproven={row["reason"]: row["sum"] for row in counts},
+        unproven=unproven_deliveries(host, now.date()),
     )

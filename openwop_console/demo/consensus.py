@@ -1,11 +1,14 @@
-"""The demo's consensus jobs: rules judge, so no model and no key is needed.
+"""The demo's jobs: rules judge, so no model and no key is needed.
 
-They come in by the API like anybody's. One answer stands, one is rejected and waits for a person.
+They come in by the API like anybody's. One answer stands, one is rejected and waits for a person,
+and a team works through twelve tasks.
 """
 
 from typing import Any
 
 import httpx
+
+from openwop_console.demo import team
 
 _JUDGES = [
     {"name": "sources", "model": "rule:required-citations", "settings": {"minimum": 1}},
@@ -28,12 +31,18 @@ def ask(console_url: str, host_key: str) -> list[str]:
     headers = {"Authorization": f"Bearer {host_key}"}
     pages = []
     with httpx.Client(base_url=console_url, headers=headers, timeout=10) as client:
-        for answer in _ANSWERS:
-            taken = client.post("/api/v1/consensus", json=_request(answer))
+        for asked in (*(_request(answer) for answer in _ANSWERS), team.request()):
+            taken = client.post("/api/v1/jobs", json=asked)
             if taken.status_code == httpx.codes.ACCEPTED:
                 pages.append(f"{console_url}/jobs/{taken.json()['id']}")
     return pages
 
 
 def _request(answer: str) -> dict[str, Any]:
-    return {"prompt": _QUESTION, "answer": answer, "judges": _JUDGES, "quorum": 3}
+    return {
+        "operation": "runConsensus",
+        "prompt": _QUESTION,
+        "answer": answer,
+        "judges": _JUDGES,
+        "quorum": 3,
+    }

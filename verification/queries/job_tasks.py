@@ -4,7 +4,7 @@ Titles, descriptions, plans and what was said are content: where it has been era
 be read back any more, `team_view` still tells what the rows hold, with empty words.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -13,14 +13,23 @@ from typing import Any
 from verification.domain.consensus.asks import AskPerson
 from verification.domain.consensus.history import Phase
 from verification.domain.consensus.plan import Plan
-from verification.domain.consensus.queue import Task, TaskStatus
+from verification.domain.consensus.queue import Task, TaskSpec, TaskStatus
 from verification.domain.consensus.rules import Panel
 from verification.domain.consensus.steps import Done, Standing, standing
 from verification.domain.consensus.tasks import TaskRules
 from verification.domain.consensus.team_result import TeamResult
 from verification.domain.errors import VerificationError
 from verification.domain.jobs import grid
-from verification.domain.jobs.estimates import Progress, Span, calls_for, seconds_left
+from verification.domain.jobs.estimates import (
+    Kind,
+    Progress,
+    Span,
+    judging_for,
+    less,
+    seconds_left,
+    total,
+    work_for,
+)
 from verification.domain.jobs.states import SETTLED, Operation, StepState
 from verification.domain.jobs.task_graph import Place, places
 from verification.domain.jobs.words import number_of
@@ -293,7 +302,8 @@ def _state(
     asked = [each for each in (where.pending if where else ()) if task and each.task == task.id]
     if any(isinstance(each, AskPerson) for each in asked):
         return "waiting"
-    if row.status == TaskStatus.IN_PROGRESS:
+    is_begun = task is not None and task.status is TaskStatus.IN_PROGRESS
+    if is_begun or row.status == TaskStatus.IN_PROGRESS:
         phase = asked[0].phase if asked else Phase(steps[-1].phase) if steps else Phase.WORKER
         return _DOING.get(phase, "working")
     return str(task.status.value) if task is not None else row.status
@@ -399,27 +409,30 @@ _ENDED = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.SKIPPED)
 def _progress(rows: _Rows, known: Mapping[int, Task]) -> Progress:
     settled = [step for step in rows.steps if step.state in SETTLED]
     open_ = [task for task in known.values() if task.status not in _ENDED]
-    left = _left(open_, settled)
+    work = _kind(open_, settled, work_for, (Phase.WORKER, Phase.REVISION))
+    judging = _kind(open_, settled, judging_for, (Phase.JUDGE,))
     job = rows.job
-    took_s = [
-        (step.ended_at - step.started_at).total_seconds()
-        for step in settled
-        if step.ended_at is not None and step.phase not in (Phase.RULING, Phase.APPROVAL)
-    ]
-    is_going = not job.has_ended and job.paused_at is None
+    is_going = not job.has_ended and job.paused_at is None and bool(known)
     return Progress(
         tasks=len(known) or len(rows.tasks),
         ended=sum(row.status in _ENDED for row in rows.tasks.values()),
         calls=len(settled),
-        calls_left=Span(0, 0) if job.has_ended else left,
-        seconds_left=seconds_left(left, took_s, job.shape["atOnce"]) if is_going else None,
+        calls_left=Span(0, 0) if job.has_ended else total((work.left, judging.left)),
+        seconds_left=seconds_left((work, judging), job.shape["atOnce"]) if is_going else None,
     )
 
 
-def _left(open_: Iterable[Task], settled: Sequence[JobStep]) -> Span:
-    least = most = 0
-    for task in open_:
-        whole, made = calls_for(task.spec), sum(step.task == task.id for step in settled)
-        least += max(0, whole.least - made)
-        most += max(0, whole.most - made)
-    return Span(least, most)
+def _kind(
+    open_: Iterable[Task],
+    settled: Sequence[JobStep],
+    expected: Callable[[TaskSpec], Span],
+    phases: Sequence[Phase],
+) -> Kind:
+    made = [step for step in settled if step.phase in phases]
+    left = (less(expected(task.spec), sum(step.task == task.id for step in made)) for task in open_)
+    took_s = [
+        (step.ended_at - step.started_at).total_seconds()
+        for step in made
+        if step.ended_at is not None
+    ]
+    return Kind(total(left), took_s)

@@ -1,16 +1,34 @@
 """Runs of tasks as jobs: order, verification, merging, and what the run's log says of them."""
 
+import threading
+from decimal import Decimal
+
 import pytest
+from django.db import connection
 
 from runs.models import Event, Run
+from tests.model_server import Gate as HeldBack
+from tests.model_server import accepts, says
+from tests.system.running import eventually
 from tests.verification.jobs.building import tasks_started, worked
 from verification.actions import job_tasks
 from verification.actions.escalations import claim
+from verification.actions.job_loop import work
 from verification.actions.jobs import cancel
 from verification.actions.resolving import resolve
 from verification.domain.decisions import Action, Decision
+from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import JobBasis
-from verification.models import Escalation, Finding, Gate, Job, JobTask, MemoryEntry, Span
+from verification.models import (
+    CataloguedModel,
+    Escalation,
+    Finding,
+    Gate,
+    Job,
+    JobTask,
+    MemoryEntry,
+    Span,
+)
 from verification.queries.job_tasks import team_view
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -249,3 +267,84 @@ def test_an_executor_that_calls_it_a_success_after_a_fail_is_caught(host, monkey
     job = worked(tasks_started(host, **shouting()))
 
     assert findings(job) == ["success_after_fail"]
+
+
+def priced(models) -> None:
+    """Add two models that have a price, served by the test's own server."""
+    for name in ("gpt-4o-mini", "gpt-4o"):
+        CataloguedModel.objects.create(
+            name=f"paid:{name}", provider="openai", model=name, base_url=models.url
+        )
+
+
+def paid_for(host, budget: float) -> Job:
+    tasks = [
+        {"title": f"Part {n}", "description": "Write.", "assignee": "solver", "verify": True}
+        for n in range(3)
+    ]
+    return tasks_started(
+        host,
+        team=[{"name": "solver", "model": "paid:gpt-4o"}],
+        judges=[{"name": "judge", "model": "paid:gpt-4o-mini"}],
+        tasks=tasks,
+        maxCostBudget=budget,
+    )
+
+
+def test_a_budget_of_dollars_is_kept_before_each_call(host, models, settings):
+    settings.MODEL_REPLY_TOKENS = 500
+    priced(models)
+    models.answers |= {"gpt-4o": [says("Done.", usage=(60, 60))], "gpt-4o-mini": [accepts]}
+
+    rich, poor = worked(paid_for(host, 1.0)), worked(paid_for(host, 0.002))
+
+    assert (rich.basis, rich.verdict) == ("quorum", "pass")
+    cost = sum(step.cost_usd for step in rich.steps.all())
+    assert Decimal("0.002") < cost < 1
+    assert (poor.basis, poor.verdict, poor.stop) == ("budget", "fail", "budget")
+    spent = [step.cost_usd or 0 for step in poor.steps.all()]
+    assert 0 < sum(spent) <= Decimal("0.002")
+    assert findings(poor) == []
+
+
+def test_a_budget_of_dollars_needs_a_price_for_every_model(host, models):
+    priced(models)
+    with pytest.raises(JobRefused) as refused:
+        tasks_started(
+            host,
+            team=[{"name": "solver", "model": "compatible:solver"}],
+            judges=[{"name": "judge", "model": "paid:gpt-4o-mini"}],
+            tasks=[{"title": "T", "description": "D", "verify": True}],
+            maxCostBudget=1,
+        )
+
+    assert (refused.value.reason, refused.value.pointer) == ("no_price", "/team/0/model")
+    assert not Job.objects.exists()
+
+
+def test_independent_tasks_are_worked_on_at_the_same_time_up_to_the_setting(host, models, settings):
+    settings.TASKS_AT_ONCE = 2
+    gate = HeldBack(says("Done."))
+    models.tell(solver=[gate, gate, says("Done.")])
+    tasks = [{"title": f"Part {n}", "description": "Write."} for n in range(3)]
+    team = [{"name": "solver", "model": "compatible:solver"}]
+    job = tasks_started(host, team=team, tasks=tasks, judges=None)
+    work(job=job.pk)
+    assert list(job.tasks.exclude(rung_at=None).values_list("number", flat=True)) == [1, 2]
+
+    threads = [threading.Thread(target=_work_in_thread, args=(job.pk, n)) for n in (1, 2)]
+    for thread in threads:
+        thread.start()
+    eventually(lambda: models.asked("solver") == 2, within_s=20)
+    gate.opened.set()
+    for thread in threads:
+        thread.join(30)
+
+    assert (worked(job).basis, models.asked("solver")) == ("unverified", 3)
+
+
+def _work_in_thread(job: int, task: int) -> None:
+    try:
+        work(job=job, task=task)
+    finally:
+        connection.close()

@@ -143,7 +143,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_QUEUES = [Queue("default"), Queue("jobs"), Queue("pull")]
 CELERY_TASK_DEFAULT_QUEUE = "default"
-SWEEP_INTERVAL_S = number("OPENWOP_CONSOLE_SWEEP_INTERVAL_S", 5, least=1)
+SWEEP_INTERVAL_S = number("OPENWOP_CONSOLE_SWEEP_INTERVAL_S", 4, least=1)
 CELERY_BEAT_SCHEDULE = {
     "sweep": {
         "task": "verification.tasks.sweep",

@@ -389,6 +389,9 @@ LOGGING = {
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         # Uvicorn brings formatters of its own, which quote exceptions.
         **{name: {"handlers": [], "propagate": True} for name in ("uvicorn", "uvicorn.error")},
+        # A line for each request is a tenth of what a small one costs. That the web process turned
+        # it off is forgotten when the logger above it is set.
+        "uvicorn.access": {"handlers": [], "propagate": False},
     },
     "root": {"handlers": ["stderr"], "level": text("LOG_LEVEL", "INFO")},
 }

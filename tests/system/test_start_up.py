@@ -41,6 +41,12 @@ def test_passwords_are_in_no_process_list(shared):
         assert kept[name] not in lists
 
 
+def test_a_request_that_is_answered_has_no_line_in_the_log(shared):
+    assert shared.status_of("/login") == 200
+
+    assert "/login" not in (shared.folder / "logs" / "web.log").read_text()
+
+
 def test_a_second_console_on_the_same_folder_is_refused_and_told_where_the_first_is(shared):
     refused = shared.call("serve")
 

@@ -90,11 +90,16 @@ class DatabaseThreads:
 
 
 def _connect() -> None:
-    """Connect if there is no connection, and bound how long it may keep its thread."""
+    """Connect if there is no connection, and bound how long it may keep its thread.
+
+    What is asked here finds its rows by index. It is planned once, maybe while the tables are still
+    small, and must not go on reading all of them when they have grown.
+    """
     if connection.connection is None:
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = '{LOCK_S}s'")
             cursor.execute(f"SET statement_timeout = '{STATEMENT_S}s'")
+            cursor.execute("SET enable_seqscan = off")
 
 
 def _is_broken() -> bool:

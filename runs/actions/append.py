@@ -22,7 +22,7 @@ from runs.actions.held import held_beside, locked_runs
 from runs.actions.log import NewLine, console_line, line_of, write
 from runs.actions.runs import save_derived
 from runs.domain import gaps as gap_rules
-from runs.domain.intake import Conflict, Held, Intake, sort_out
+from runs.domain.intake import Conflict, Intake, sort_out
 from runs.domain.log import Envelope, LogLine, Origin
 from runs.domain.projection import SIGNAL_TYPES, project
 from runs.lines import signal_lines
@@ -108,15 +108,7 @@ def _append(
     judge: Callable[[Sequence["_Addition"]], None],
 ) -> Outcome:
     runs = locked_runs(host, batches)
-    held = held_beside(
-        (runs[run_id], envelope)
-        for run_id, batch in batches.items()
-        for _, envelope in batch.envelopes
-    )
-    additions = [
-        _sort(runs[run_id], batch, held[runs[run_id].pk], now)
-        for run_id, batch in sorted(batches.items())
-    ]
+    additions = [_sort(runs[run_id], batch, now) for run_id, batch in sorted(batches.items())]
     changed = [addition for addition in additions if addition.new]
     if changed:
         _commit(host, changed, now, judge)
@@ -128,8 +120,9 @@ def _append(
     )
 
 
-def _sort(run: Run, batch: Batch, held: Sequence[Held], now: datetime) -> _Addition:
+def _sort(run: Run, batch: Batch, now: datetime) -> _Addition:
     """Decide what is new and write down, without content, what is not taken."""
+    held = held_beside(run, (envelope for _, envelope in batch.envelopes))
     intake = sort_out(batch.envelopes, held)
     newest = -1 if run.last_sequence is None else run.last_sequence
     new = [line_of(each, is_late=each.sequence < newest) for each in intake.new]

@@ -4,10 +4,7 @@ Every ingest request asks this, so the statements are written out. They must fin
 index whatever the planner knows of the table: on a fresh one it knows nothing, and joins all of it.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-
-import orjson
 
 from runs.domain.intake import Held
 from runs.domain.log import Envelope
@@ -51,31 +48,24 @@ def _lock(host: Host, run_ids: Sequence[str]) -> dict[str, Run]:
     return {run.run_id: run for run in runs}
 
 
-_SAME_ID = """
-    SELECT wanted.run, e.event_id, e.sequence, e.digest
-      FROM jsonb_to_recordset(%s::jsonb) AS wanted (run bigint, id text), LATERAL (
-           SELECT event_id, sequence, digest FROM runs_event
-            WHERE run_id = wanted.run AND event_id = wanted.id LIMIT 1) e
-"""
-_SAME_SEQUENCE = """
-    SELECT wanted.run, e.event_id, e.sequence, e.digest
-      FROM jsonb_to_recordset(%s::jsonb) AS wanted (run bigint, at bigint), LATERAL (
-           SELECT event_id, sequence, digest FROM runs_event
-            WHERE run_id = wanted.run AND sequence = wanted.at AND origin = 'host' LIMIT 1) e
+_BESIDE = """
+    SELECT event_id, sequence, digest FROM runs_event
+     WHERE run_id = %s AND event_id = ANY(%s::text[])
+     UNION ALL
+    SELECT event_id, sequence, digest FROM runs_event
+     WHERE run_id = %s AND sequence = ANY(%s::bigint[]) AND origin = 'host'
 """
 
 
-def held_beside(arriving: Iterable[tuple[Run, Envelope]]) -> dict[int, list[Held]]:
-    """Return the held events that share an id or a sequence with what arrives, by run."""
+def held_beside(run: Run, arriving: Iterable[Envelope]) -> list[Held]:
+    """Return the held events of a run that share an id or a sequence with what arrives."""
+    if not run.last_position:
+        return []
     ids, sequences = [], []
-    for run, envelope in arriving:
-        if run.last_position:
-            ids.append({"run": run.pk, "id": envelope.event_id})
-            if run.last_sequence is not None and envelope.sequence <= run.last_sequence:
-                sequences.append({"run": run.pk, "at": envelope.sequence})
-    held: dict[int, list[Held]] = defaultdict(list)
-    for sql, wanted in ((_SAME_ID, ids), (_SAME_SEQUENCE, sequences)):
-        if wanted:
-            for run_pk, event_id, sequence, digest in fetch(sql, [orjson.dumps(wanted).decode()]):
-                held[run_pk].append(Held(event_id, sequence, bytes(digest)))
-    return held
+    newest = -1 if run.last_sequence is None else run.last_sequence
+    for envelope in arriving:
+        ids.append(envelope.event_id)
+        if envelope.sequence <= newest:
+            sequences.append(envelope.sequence)
+    rows = fetch(_BESIDE, [run.pk, ids, run.pk, sequences])
+    return [Held(event_id, at, bytes(digest)) for event_id, at, digest in rows]

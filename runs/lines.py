@@ -6,7 +6,7 @@ from datetime import datetime
 import orjson
 
 from runs.domain.log import LogLine, Origin, mismatches_in
-from runs.models import Run
+from runs.models import Gap, Run
 from runs.rows import Params, fetch
 
 _COLUMNS = (
@@ -56,6 +56,12 @@ def lines_after(run: Run, sequence: int) -> list[LogLine]:
         [run.pk, sequence],
         [run.pk],
     )[run.pk]
+
+
+def missing_of(run: Run) -> list[tuple[int, int]]:
+    """Return the ranges of sequences that a run's log does not hold, ascending."""
+    ranges = Gap.objects.filter(run=run).order_by("first")
+    return list(ranges.values_list("first", "last"))
 
 
 def _read(sql: str, parameters: Params, runs: Iterable[int]) -> dict[int, list[LogLine]]:

@@ -8,7 +8,6 @@ variable, decodes nothing, and stops reading at its limit. It logs nothing.
 """
 
 import functools
-import hashlib
 import queue
 import socket
 import ssl
@@ -99,12 +98,8 @@ def send(call: Call, line: Line) -> tuple[Answer, Received | None]:
         answer, response = _attempt(call, line, deadline, stack)
         received = _received(response, call.limit) if response else None
     elapsed = round((time.monotonic() - started) * 1000)
-    digest = hashlib.sha256(received.body).hexdigest() if received else ""
     status = received.status if received else answer.status
-    return (
-        Answer(answer.reached, status, why=answer.why, body_sha256=digest, elapsed_ms=elapsed),
-        received,
-    )
+    return Answer(answer.reached, status, why=answer.why, elapsed_ms=elapsed), received
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from django.db.models import Count, Max, Min, QuerySet
 
 from runs.domain import gaps as gap_rules
 from runs.domain.log import LogLine, Origin
-from runs.lines import LAST, signal_lines
-from runs.models import Event, Gap, Run
+from runs.lines import LAST, missing_of, signal_lines
+from runs.models import Event, Run
 from verification.domain import past_claims
 from verification.domain.capabilities import CapabilitySpan
 from verification.domain.conclude import Conclusions, conclude
@@ -84,7 +84,7 @@ def premises(
 def _gaps(run: Run) -> Ranges:
     if not run.may_miss_events:
         return ()
-    return list(Gap.objects.filter(run=run).order_by("first").values_list("first", "last"))
+    return missing_of(run)
 
 
 def premises_at(run: Run, position: int) -> Premises:

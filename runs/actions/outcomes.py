@@ -14,7 +14,8 @@ from runs.actions.leases import HostLook, RunLook
 from runs.actions.unread import hold_for_unread_verdicts
 from runs.domain.host_answer import Answer
 from runs.domain.pulling import Held, Look, Patience, Trouble, next_look, rest_s, trouble_in
-from runs.models import Event, Gap, Host, PulledHost, PulledRun, Run
+from runs.lines import missing_of
+from runs.models import Event, Host, PulledHost, PulledRun, Run
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +50,7 @@ def held_of(host: Host, run_id: str) -> tuple[Run | None, Held]:
     run = Run.objects.filter(host=host, run_id=run_id).first()
     if run is None:
         return None, Held()
-    missing = Gap.objects.filter(run=run).order_by("first").values_list("first", "last")
-    return run, Held(run.last_sequence, tuple(missing), run.is_terminal)
+    return run, Held(run.last_sequence, missing_of(run), run.is_terminal)
 
 
 def end_run(taken: RunLook, ended: Ended, *, now: datetime) -> None:

@@ -8,7 +8,7 @@ names exist only within the ranges that the operator allowed, and a refusal name
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
@@ -73,13 +73,15 @@ class Allowed:
     addresses: tuple[str, ...]
 
 
+PUBLIC_PORT = 443
+"""The one port that is used on public addresses."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What the operator allows beyond public HTTPS."""
 
     private: tuple[Network, ...] = ()
-    ports: frozenset[int] = field(default_factory=lambda: frozenset({443}))
-    """Ports on public addresses."""
 
 
 _WORDS = {
@@ -181,7 +183,7 @@ def _special(destination: Destination, policy: Policy) -> Reason | None:
         return Reason.LITERAL
     if "." not in destination.host or destination.host.endswith(_LOCAL_SUFFIXES):
         return Reason.LOCAL_NAME
-    return Reason.PORT if destination.port not in policy.ports else None
+    return Reason.PORT if destination.port != PUBLIC_PORT else None
 
 
 def _host(name: str, *, is_bracketed: bool) -> str | Refused:

@@ -31,7 +31,6 @@ class Answer:
     why: str = ""
     """Without an answer: timeout, reset, garbled, refused, tls, name. If forbidden: the reason."""
     retry_after_s: float | None = None
-    body_sha256: str = ""
     elapsed_ms: int = 0
 
     @property

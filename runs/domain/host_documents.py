@@ -37,8 +37,6 @@ class Log:
     """Highest sequence among them; -1 for none."""
     has_bells: bool = False
     """Some came without their id or payload: there is more to be read than was sent."""
-    says_it_ended: bool = False
-    """The host says the run is over. Hosts contradict themselves here: only a hint."""
 
     def above(self, cursor: int | None) -> list[object | Refused]:
         """Return the events above a cursor: hosts that ignore it repeat what is held."""
@@ -81,8 +79,7 @@ def log_in(raw: bytes, *, run_id: str, limits: Limits) -> Log:
         found = items_at(("events",), events, body, _unbounded(limits)) if events else None
     except BodyRefused:
         raise Unreadable from None
-    ended = document.get("isComplete") is True or document.get("isTerminal") is True
-    return replace(_log(found, run_id), says_it_ended=ended)
+    return _log(found, run_id)
 
 
 def log_in_frame(frame: Frame, *, run_id: str, limits: Limits) -> Log:

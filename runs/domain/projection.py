@@ -104,10 +104,6 @@ class Projection:
     parent_run_id: str | None
     started_at: datetime | None
     ended_at: datetime | None
-    orchestrator: str | None
-    """The agent that decides what the run does next."""
-    iteration: int | None
-    """Of the orchestrator's last decision."""
     interrupts: tuple[Interrupt, ...]
     """All of them, in the order in which they opened."""
     last_terminate: LogLine | None
@@ -181,8 +177,6 @@ def _fold(lines: Sequence[LogLine]) -> Projection:
         parent_run_id=next((each for line in lines if (each := _parent(line))), None),
         started_at=started.timestamp if started else None,
         ended_at=ended.timestamp if ended else None,
-        orchestrator=_last(read.agent_id for _, read in decisions if read),
-        iteration=_last(read.iteration for _, read in decisions if read),
         interrupts=found,
         last_terminate=terminate[0] if terminate else None,
         ended_by=ended,

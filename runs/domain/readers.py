@@ -77,7 +77,6 @@ class DecisionRead:
     kind: DecisionKind
     agent_id: str | None
     confidence: float | None
-    iteration: int | None
     met: tuple[bool, ...]
     """What `successCriteria` says of each criterion that can be read."""
     has_readable_criteria: bool
@@ -201,7 +200,6 @@ def decision_of(line: LogLine) -> DecisionRead | None:
         kind=kind,
         agent_id=text(payload.get("agentId")),
         confidence=confidence(body.get("confidence")),
-        iteration=_count(payload.get("iteration")),
         met=met,
         has_readable_criteria=is_readable,
     )
@@ -263,10 +261,6 @@ def _criteria(value: object) -> tuple[tuple[bool, ...], bool]:
     said = [fields(entry).get("met") for entry in entries]
     met = tuple(each for each in said if isinstance(each, bool))
     return met, len(met) == len(said)
-
-
-def _count(value: object) -> int | None:
-    return value if type(value) is int and value >= 0 else None
 
 
 def _texts(value: object) -> Iterable[str]:

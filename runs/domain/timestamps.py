@@ -12,6 +12,11 @@ _TIMESTAMP = re.compile(
 )
 
 
+def written(moment: datetime | None) -> str | None:
+    """The text that names an instant, with `Z` for UTC; None for none."""
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
+
+
 def instant(text: object) -> datetime | None:
     """The instant that `text` names, in UTC to the microsecond; None if it does not name one.
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from runs.models import Event, Gap, Run, Viewer
+from runs.domain.timestamps import written
+from runs.lines import missing_of
+from runs.models import Event, Run, Viewer
 from runs.queries.run_list import PAGE, RunFilters, below, key_of, narrow
 
 MOST_EVENTS = 1000
@@ -35,9 +37,9 @@ def run_document(run: Run, *, gaps: bool = True) -> dict[str, Any]:
         "held": run.held,
         "holdReasons": run.hold_reasons,
         "isTerminal": run.is_terminal,
-        "startedAt": _instant(run.started_at),
-        "endedAt": _instant(run.ended_at),
-        "lastEventAt": _instant(run.last_event_at),
+        "startedAt": written(run.started_at),
+        "endedAt": written(run.ended_at),
+        "lastEventAt": written(run.last_event_at),
         "events": run.event_count,
         "lastSequence": -1 if run.last_sequence is None else run.last_sequence,
         "lastPosition": run.last_position,
@@ -45,8 +47,7 @@ def run_document(run: Run, *, gaps: bool = True) -> dict[str, Any]:
         "openEscalations": run.open_escalations,
     }
     if gaps:
-        missing = Gap.objects.filter(run=run).order_by("first").values_list("first", "last")
-        document["missing"] = [list(each) for each in missing]
+        document["missing"] = [list(each) for each in missing_of(run)]
     return document
 
 
@@ -76,7 +77,7 @@ def event_document(run: Run, event: Event) -> dict[str, Any]:
         "runId": run.run_id,
         "type": event.wire_type,
         "payload": event.payload,
-        "timestamp": _instant(event.occurred_at),
+        "timestamp": written(event.occurred_at),
         "sequence": event.sequence,
     }
     if event.node_id is not None:
@@ -91,7 +92,3 @@ def _number(text: str | None, default: int, least: int, most: int) -> int:
         return min(max(int(text), least), most) if text else default
     except ValueError:
         return default
-
-
-def _instant(moment: Any) -> str | None:
-    return moment.isoformat().replace("+00:00", "Z") if moment else None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from runs.domain.timestamps import written
 from runs.models import CapabilitySnapshot, Event, Run
 from runs.queries.api import event_document
 from verification.domain.evidence import writable
@@ -45,8 +46,8 @@ def evidence_document(finding: Finding) -> dict[str, Any]:
             "explanation": finding.explanation,
             "wouldChange": finding.would_change,
             "missing": finding.missing,
-            "openedAt": _instant(finding.opened_at),
-            "withdrawnAt": _instant(finding.withdrawn_at),
+            "openedAt": written(finding.opened_at),
+            "withdrawnAt": written(finding.withdrawn_at),
             "withdrawnBecause": finding.withdrawn_because or None,
         },
         "rule": {"text": rule.text, "force": rule.force.value, "source": rule.source},
@@ -78,7 +79,7 @@ def _event(run: Run, event: Event) -> dict[str, Any]:
     return {
         "position": event.position,
         "origin": event.origin,
-        "receivedAt": _instant(event.recorded_at),
+        "receivedAt": written(event.recorded_at),
         "sha256": bytes(event.digest).hex(),
         "event": {**document, "payload": writable(document["payload"])},
     }
@@ -87,15 +88,11 @@ def _event(run: Run, event: Event) -> dict[str, Any]:
 def _snapshot(snapshot: CapabilitySnapshot) -> dict[str, Any]:
     return {
         "snapshot": str(snapshot.pk),
-        "validFrom": _instant(snapshot.valid_from),
-        "validTo": _instant(snapshot.valid_to),
+        "validFrom": written(snapshot.valid_from),
+        "validTo": written(snapshot.valid_to),
         "document": writable(snapshot.document),
     }
 
 
 def _covers(snapshot: CapabilitySnapshot, time: datetime) -> bool:
     return snapshot.valid_from <= time and (snapshot.valid_to is None or time < snapshot.valid_to)
-
-
-def _instant(moment: datetime | None) -> str | None:
-    return moment.isoformat().replace("+00:00", "Z") if moment else None

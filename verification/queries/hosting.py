@@ -1,10 +1,10 @@
 """Reads the Console's own runs as an OpenWOP client is shown them."""
 
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
+from runs.domain.timestamps import written
 from runs.models import Event, Viewer
 from runs.queries.api import event_document
 from verification.domain.consensus.result import GateVerdict
@@ -54,7 +54,7 @@ def snapshot(job: Job, major: Major) -> dict[str, Any]:
         "status": job.run.status,
         "owner": _owner(job).document(major),
         "eventLogSchemaVersion": spelling.ERA[major],
-        "startedAt": _instant(job.run.started_at),
+        "startedAt": written(job.run.started_at),
         "metadata": {
             "operation": job.operation,
             "verdict": job.verdict or None,
@@ -63,7 +63,7 @@ def snapshot(job: Job, major: Major) -> dict[str, Any]:
         },
     }
     if job.run.ended_at is not None:
-        document["completedAt"] = _instant(job.run.ended_at)
+        document["completedAt"] = written(job.run.ended_at)
     if asked is not None:
         document["currentNodeId"] = approvals.NODE
         document["interrupt"] = _interrupt(job, asked)
@@ -163,7 +163,3 @@ def _owner(job: Job) -> spelling.Owner:
         is_person=job.asked_by.startswith("person:"),
         issuer=settings.CONSOLE_URL,
     )
-
-
-def _instant(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

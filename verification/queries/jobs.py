@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, F, Sum
 
+from runs.domain.timestamps import written
 from runs.models import Viewer
 from verification.domain.consensus.result import Result
 from verification.domain.consensus.steps import Done, next_step
@@ -74,10 +74,10 @@ def job_document(job: Job, *, whole: bool = False) -> dict[str, Any]:
         "runId": str(job.uid),
         "host": job.run.host.slug,
         "about": _about(job),
-        "createdAt": _instant(job.created_at),
-        "startedAt": _instant(job.started_at),
-        "endedAt": _instant(job.ended_at),
-        "deadlineAt": _instant(job.deadline_at),
+        "createdAt": written(job.created_at),
+        "startedAt": written(job.started_at),
+        "endedAt": written(job.ended_at),
+        "deadlineAt": written(job.deadline_at),
         "stop": job.stop or None,
         "brokenBecause": job.broken_because or None,
     }
@@ -117,7 +117,7 @@ def _vote(vote: Any) -> dict[str, Any]:
         "accepted": vote.accepted,
         "callFailed": vote.call_failed,
         "criteria": vote.criteria,
-        "at": _instant(vote.at),
+        "at": written(vote.at),
     }
 
 
@@ -217,7 +217,3 @@ def phase_of(job: Job) -> str:
         "synthesis": "summing-up",
     }
     return words.get(last.first() or "", "queued" if job.state == JobState.QUEUED else "working")
-
-
-def _instant(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

@@ -178,7 +178,6 @@ def test_a_projection_says_what_the_log_says_of_the_run():
 
     assert (run.workflow_id, run.parent_run_id) == ("wf", "parent")
     assert (run.started_at, run.ended_at) == (at(1), at(4))
-    assert (run.orchestrator, run.iteration) == ("boss", 2)
     assert run.is_terminal
 
 
@@ -186,7 +185,6 @@ def test_what_the_log_does_not_say_is_none():
     run = project([line(3, "run.resumed", None)])
 
     assert (run.workflow_id, run.parent_run_id, run.started_at, run.ended_at) == (None,) * 4
-    assert (run.orchestrator, run.iteration) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from openwop_console.cli.instance import adopt, foreign_host
 from openwop_console.cli.options import data_dir, moment, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
 from runs.domain.destinations import Refused, read_url
+from runs.domain.tenants import is_tenant
 
 FAILS, UNFINISHED = 1, 3
 
@@ -87,13 +88,25 @@ def add(
     default="",
     help="What the Console presents to it. [env: OPENWOP_API_KEY]",
 )
+@click.option(
+    "--tenant",
+    metavar="TENANT",
+    callback=lambda ctx, param, value: _tenant(value),
+    help="OpenWOP tenant of its run ids; '' for any. [default: as before]",
+)
 @data_dir
-def connect(folder: Folder, host: str, base_url: str, api_key: str) -> None:
+def connect(folder: Folder, host: str, base_url: str, api_key: str, tenant: str | None) -> None:
     """Say where a host answers, so that decisions reach it."""
     adopt(folder)
     from verification.actions.host_settings import COMMAND_LINE, connect_host
 
-    connect_host(host=foreign_host(host), by=COMMAND_LINE, base_url=base_url, api_key=api_key)
+    connect_host(
+        host=foreign_host(host),
+        by=COMMAND_LINE,
+        base_url=base_url,
+        api_key=api_key,
+        tenant=tenant,
+    )
 
 
 @command.command("subscribe")
@@ -224,6 +237,12 @@ def show(folder: Folder, *, as_json: bool) -> None:
         show_json(rows)
     else:
         show_table(rows, ["id", "name", "workspace", "baseUrl", "createdAt"])
+
+
+def _tenant(name: str | None) -> str | None:
+    if name and not is_tenant(name):
+        raise click.BadParameter("1 to 128 of the characters A-Za-z0-9._~-")
+    return name
 
 
 def _address(url: str) -> str:

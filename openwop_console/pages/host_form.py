@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from runs.domain.destinations import Refused, read_url
+from runs.domain.tenants import is_tenant
 from runs.models import Host, Workspace
 
 
@@ -25,6 +26,20 @@ class AddressForm(forms.Form):
         help_text="What the Console presents to it, to read runs and to answer. Not shown again.",
         widget=forms.PasswordInput(attrs={"class": "input", "autocomplete": "off"}),
     )
+
+    tenant = forms.CharField(
+        max_length=134,
+        required=False,
+        help_text="OpenWOP tenant of its run ids. Empty: any; otherwise others' are refused.",
+        widget=forms.TextInput(attrs={"class": "input"}),
+    )
+
+    def clean_tenant(self) -> str:
+        """Refuse what is no tenant."""
+        tenant = str(self.cleaned_data.get("tenant") or "").strip()
+        if tenant and not is_tenant(tenant):
+            raise forms.ValidationError("A tenant is 1 to 128 of the characters A-Za-z0-9._~-.")
+        return tenant
 
     def clean_base_url(self) -> str:
         """Refuse what could never be connected to; where it leads is judged at every call."""
@@ -60,7 +75,7 @@ class NewHostForm(AddressForm):
         help_text="What it advertises decides, once it was asked.",
         widget=forms.Select(attrs={"class": "input"}),
     )
-    field_order = ("name", "workspace", "protocol", "base_url", "api_key")
+    field_order = ("name", "workspace", "protocol", "base_url", "api_key", "tenant")
 
     def __init__(self, *args: Any, workspaces: list[Workspace], **more: Any) -> None:
         """Offer the workspaces that the person administers."""
@@ -72,7 +87,7 @@ class NewHostForm(AddressForm):
 
 def address_form(host: Host, data: Any = None) -> AddressForm:
     """Return the form of where a host answers; its key is not in it, and empty keeps it."""
-    form = AddressForm(data, initial={"base_url": host.base_url})
+    form = AddressForm(data, initial={"base_url": host.base_url, "tenant": host.tenant})
     if host.sealed_api_key:
         form.fields["api_key"].help_text = "Empty keeps the one that is held."
     return form

@@ -48,7 +48,13 @@ def connected(request: HttpRequest, found: Host, form: AddressForm) -> bool:
     given = form.cleaned_data
     key = given["api_key"] or None
     try:
-        connect_host(host=found, by=_by(request), base_url=given["base_url"], api_key=key)
+        connect_host(
+            host=found,
+            by=_by(request),
+            base_url=given["base_url"],
+            api_key=key,
+            tenant=given["tenant"],
+        )
     except SealBroken as broken:
         form.add_error("api_key", str(broken))
         return False

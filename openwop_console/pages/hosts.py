@@ -58,6 +58,7 @@ def _add(request: HttpRequest, form: NewHostForm) -> str:
             base_url=given["base_url"],
             api_key=given["api_key"],
             protocol_major=given["protocol"],
+            tenant=given["tenant"],
         )
     except HostExists as exists:
         form.add_error("name", str(exists))

@@ -50,6 +50,7 @@ def add_host(
     base_url: str = "",
     api_key: str = "",
     protocol_major: int = 1,
+    tenant: str = "",
 ) -> AddedHost:
     """Add a host, and its workspace if that is new.
 
@@ -60,20 +61,22 @@ def add_host(
         base_url: where it answers, if it does.
         api_key: what we present to it.
         protocol_major: which protocol it speaks, 1 or 2; what it advertises decides later.
+        tenant: OpenWOP tenant of its tenant-bound run ids; empty: any.
 
     Raises:
         HostExists: the workspace has one that its id would be made for.
     """
-    tenant, _ = Workspace.objects.get_or_create(
+    owner, _ = Workspace.objects.get_or_create(
         slug=slugify(workspace)[:64] or "default", defaults={"name": workspace}
     )
     secret = new_secret()
     host = Host.objects.create(
-        workspace=tenant,
-        slug=_free_slug(name, tenant),
+        workspace=owner,
+        slug=_free_slug(name, owner),
         name=name,
         base_url=base_url.rstrip("/"),
         protocol_major=protocol_major,
+        tenant=tenant,
         sealed_api_key=seal(api_key),
         sealed_webhook_secret=seal(secret),
     )
@@ -126,8 +129,9 @@ def connect_host(
     base_url: str,
     api_key: str,
     capabilities: Mapping[str, Any] | None = None,
+    tenant: str | None = None,
 ) -> None:
-    """Say where a host answers and what we present to it.
+    """Say where a host answers, what we present to it, and whose its runs are (None: as before).
 
     Raises:
         Host.DoesNotExist: there is none.
@@ -136,7 +140,8 @@ def connect_host(
     host = Host.objects.get(slug=host_id)
     host.check_is_foreign()
     host.base_url, host.sealed_api_key = base_url.rstrip("/"), seal(api_key)
-    host.save(update_fields=["base_url", "sealed_api_key"])
+    host.tenant = host.tenant if tenant is None else tenant
+    host.save(update_fields=["base_url", "sealed_api_key", "tenant"])
     look_at_host(host=host, now=timezone.now())
     if capabilities is not None:
         advertise(host=host, document=capabilities)

@@ -3,10 +3,18 @@
 Source: OpenWOP v2 identity.md §5, `id_tenant_mismatch`.
 """
 
+import re
+
 from runs.domain.log import Envelope
 from runs.domain.refusals import Refused
 
 TENANT_MISMATCH = "id_tenant_mismatch"
+_TENANT = re.compile(r"(anon:)?[A-Za-z0-9._~-]{1,128}")
+
+
+def is_tenant(name: str) -> bool:
+    """Say whether a tenant may be called so. Source: OpenWOP v2 identity.md §5, `tenantId`."""
+    return _TENANT.fullmatch(name) is not None
 
 
 def is_foreign(run_id: str, tenant: str) -> bool:

@@ -74,6 +74,20 @@ def test_a_host_that_is_read_works_in_every_direction(host, remote, web):
     }
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "in-memory", "python", "openwop-app"])
+def test_every_dialect_in_the_field_is_understood_where_it_is_asked(host, dialect, settings):
+    settings.CONSOLE_URL = "http://127.0.0.1:9"
+    other = RunningHost(dialect=dialect)
+    try:
+        connect_host(host_id=host.slug, base_url=other.url, api_key=API_KEY)
+        host.refresh_from_db()
+        found = states(host)
+    finally:
+        other.stop()
+
+    assert {found[name] for name in ("discovery", "reading", "interrupt")} == {"works"}
+
+
 def test_a_host_that_only_sends_is_told_what_does_not_apply_to_it(host, web):
     assert states(host) == {
         "discovery": "not_applicable",

@@ -35,15 +35,17 @@ def add_host(*, by: str, **what: Any) -> hosts.AddedHost:
 
 
 @transaction.atomic
-def connect_host(*, host: Host, by: str, base_url: str, api_key: str | None) -> None:
-    """Say where a host answers and what we present to it; a key of None stays as it is.
+def connect_host(
+    *, host: Host, by: str, base_url: str, api_key: str | None, tenant: str | None = None
+) -> None:
+    """Say where a host answers and what we present to it; what is None stays as it is.
 
     Raises:
         OwnHost: it is the Console's.
         SealBroken: the key that is to stay cannot be opened.
     """
     known = unseal(host.sealed_api_key) if api_key is None else api_key
-    hosts.connect_host(host_id=host.slug, base_url=base_url, api_key=known)
+    hosts.connect_host(host_id=host.slug, base_url=base_url, api_key=known, tenant=tenant)
     host.refresh_from_db()
     put_on_record(host, "host.connected", by, {"newKey": api_key is not None})
 

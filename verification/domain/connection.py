@@ -14,6 +14,8 @@ from runs.domain.host_answer import Answer, Reached
 from verification.domain.host_errors import canonical_code
 
 LEAK = "verifier_content_leak"
+_ELSEWHERE = frozenset({"id_tenant_mismatch", "run_forbidden"})
+"""A host with tenants says so of a run that is nobody's: that is no word about our key."""
 _NOT_THERE = frozenset({"interrupt_not_found", "run_not_found", "not_found"})
 
 
@@ -91,6 +93,7 @@ _UNREACHED = {
     "name": "The name could not be resolved.",
     "slow": "It could not be reached in time.",
 }
+_SAY_TENANT = "Name its tenant on its page, or by hosts connect, so that the run is its own."
 _KEY = (
     "Give the Console a key of the host, with the scope {scope}: on its page, or by hosts connect."
 )
@@ -128,6 +131,9 @@ def reading_line(answer: Answer) -> Line:
     """Return the line of asking the host for a run that it does not have."""
     if (line := _unreached("reading", answer)) is not None:
         return line
+    if canonical_code(answer.code) in _ELSEWHERE:
+        words = f"It takes the run for another tenant's ({answer.code})."
+        return Line("reading", Tried.NOT_PROVEN, words, _SAY_TENANT)
     if answer.status in {401, 403}:
         words = f"It does not accept our key ({answer.status})."
         return Line("reading", Tried.FAILS, words, _KEY.format(scope="runs:read"))
@@ -147,6 +153,9 @@ def interrupt_line(answer: Answer) -> Line:
     if (line := _unreached(name, answer)) is not None:
         return line
     code = canonical_code(answer.code)
+    if code in _ELSEWHERE:
+        words = f"It takes the run for another tenant's ({answer.code})."
+        return Line(name, Tried.NOT_PROVEN, words, _SAY_TENANT)
     if answer.status in {401, 403}:
         words = f"It does not let us answer interrupts ({answer.status})."
         return Line(name, Tried.FAILS, words, _KEY.format(scope="approvals:respond"))

@@ -52,6 +52,16 @@ def test_an_address_that_cannot_be_is_refused(run, host):
     assert Host.objects.count() == 1
 
 
+def test_a_tenant_is_named_and_kept_until_it_is_taken_back(run, host):
+    to = ["hosts", "connect", "alpha", "--base-url", "https://a.example"]
+
+    assert run(*to, "--tenant", "a/b").exit_code == 2
+    for words, tenant in (["--tenant", "acme"], "acme"), ([], "acme"), (["--tenant", ""], ""):
+        assert run(*to, *words).exit_code == 0
+        host.refresh_from_db()
+        assert host.tenant == tenant
+
+
 def test_what_is_done_about_hosts_and_keys_is_on_the_record_without_secrets(run, host):
     added = json.loads(run("hosts", "add", "beta", "--workspace", "acme", "--json").output)
     run("hosts", "connect", "beta", "--base-url", "https://b.example", "--api-key", "s3cret-api")

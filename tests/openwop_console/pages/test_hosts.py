@@ -192,6 +192,7 @@ class TestANewHost:
             ({"base_url": "https://x.example/v1/"}, "ends before /v1"),
             ({"base_url": "https://x.example/?a=1"}, "no query"),
             ({"api_key": "schlüssel"}, "plain ASCII"),
+            ({"tenant": "a/b"}, "1 to 128 of the characters"),
         ],
         ids=str,
     )
@@ -219,10 +220,14 @@ class TestWhereAHostAnswers:
     def test_it_is_kept_and_an_empty_key_keeps_the_key(self, client, host):
         address = f"/settings/hosts/{host.slug}"
         client.post(address, {"do": "connect", "base_url": "https://a.example", "api_key": "k-1"})
-        client.post(address, {"do": "connect", "base_url": "https://b.example", "api_key": ""})
+        client.post(
+            address,
+            {"do": "connect", "base_url": "https://b.example", "api_key": "", "tenant": "acme"},
+        )
 
         host.refresh_from_db()
-        assert (host.base_url, unseal(host.sealed_api_key)) == ("https://b.example", "k-1")
+        assert (host.base_url, host.tenant) == ("https://b.example", "acme")
+        assert unseal(host.sealed_api_key) == "k-1"
         assert "k-1" not in page(client, address)
 
     def test_an_address_that_cannot_be_is_not_kept(self, client, host):

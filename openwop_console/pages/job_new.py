@@ -1,46 +1,21 @@
-"""The form that starts a job. What it sends is the API's own document, read by the same rules."""
+"""The form that starts a consensus. What it sends is the API's own document, read by its rules."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID, uuid4
 
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from runs.models import Viewer, Workspace, workspaces_of
-from verification import endpoints
-from verification.actions import jobs
-from verification.actions.askers import asker_of
+from openwop_console.pages import job_new_team
+from openwop_console.pages.job_new_frame import JSON, beginning_of, frame, started
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.refusals import JobRefused
-from verification.domain.jobs.request import read_request
-from verification.job_ledger import document_of
-from verification.jobs_api import find_job, run_asked_about
+from verification.domain.jobs.states import Operation
 
 ROWS = 5
 """Judges that the form has room for; the API takes more."""
-RULES = (
-    ("rule:must-match", "Rule: must contain", '{"pattern": "…"}'),
-    ("rule:must-not-match", "Rule: must not contain", '{"pattern": "…"}'),
-    ("rule:required-citations", "Rule: cites sources", '{"minimum": 1}'),
-    ("rule:length", "Rule: length", '{"minimum": 20, "unit": "words"}'),
-    ("rule:json-schema", "Rule: is JSON of a form", '{"schema": {"type": "object"}}'),
-)
-EXAMPLE = {
-    "prompt": "In which year was the first transatlantic telegraph message sent, and by whom?",
-    "answer": "It was sent in 1858, by Queen Victoria to President Buchanan [1].\n\n"
-    "[1] https://www.example.org/atlantic-cable",
-    "judges": [
-        {"name": "sources", "model": "rule:required-citations", "settings": {"minimum": 1}},
-        {"name": "year", "model": "rule:must-match", "settings": {"pattern": "\\b18[0-9]{2}\\b"}},
-        {"name": "hedging", "model": "rule:must-not-match",
-         "settings": {"pattern": "(?i)\\b(maybe|probably|I think)\\b"}},
-    ],
-    "quorum": 2,
-}  # fmt: skip
 _TEXTS = ("prompt", "answer", "judgePrompt", "runId", "target", "host", "workspace")
 _WORDS = ("mode", "onDissent")
 _NUMBERS = ("quorum", "maxRounds", "maxTokenBudget")
@@ -48,63 +23,37 @@ _NUMBERS = ("quorum", "maxRounds", "maxTokenBudget")
 
 @require_http_methods(["GET", "POST"])
 def view(request: HttpRequest) -> HttpResponse:
-    """Show the form, or start the job and go to its page."""
+    """Show the form of a kind of job, or start the job and go to its page."""
+    said = request.POST if request.method == "POST" else request.GET
+    kind = said.get("operation", "")
+    if kind in (Operation.TASKS, Operation.TEAM):
+        return job_new_team.view(request, Operation(kind))
+    return job_new_team.view_json(request) if kind == JSON else _consensus(request)
+
+
+def _consensus(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
-        return _page(request, _beginning(request), ())
-    given = _given(request.POST)
+        beginning = beginning_of(request, Operation.CONSENSUS)
+        if beginning.get("operation", Operation.CONSENSUS) != Operation.CONSENSUS:
+            return job_new_team.again(request, beginning)
+        return _page(request, beginning, ())
     try:
-        document = _document(request.POST)
-        asked = read_request(document)
-        about = run_asked_about(request.user, asked)
-        asker = asker_of(request.user, workspace=asked.workspace, about=about)
-        started = jobs.start(
-            request=asked,
-            asker=asker,
-            about=about,
-            idempotency_key=request.POST.get("once", "")[:128],
-        )
-    except Http404:
-        return _page(request, given, [_error("/runId", "You see no run of this id.")])
-    except JobRefused as refused:
-        return _page(request, given, [_error(refused.pointer, str(refused))])
+        return started(request, _document(request.POST))
     except VerificationError as refused:
-        return _page(request, given, [_error("", str(refused))])
-    return redirect("job", started.job.uid)
-
-
-def _beginning(request: HttpRequest) -> Mapping[str, Any]:
-    """Return what the form starts with: an earlier job's request, the example, or nothing."""
-    if "example" in request.GET:
-        return EXAMPLE
-    try:
-        return document_of(find_job(request.user, UUID(request.GET.get("from", ""))))
-    except (ValueError, Http404, VerificationError):
-        return {name: request.GET[name] for name in ("runId", "target") if name in request.GET}
+        pointer = refused.pointer if isinstance(refused, JobRefused) else ""
+        return _page(request, _given(request.POST), [_error(pointer, str(refused))])
 
 
 def _page(request: HttpRequest, shown: Mapping[str, Any], errors: Any) -> HttpResponse:
-    models = endpoints.catalogue()
     context = {
         "given": shown,
         "rows": _rows(shown),
         "proposer": _proposer(shown),
         "criteria": ", ".join(shown.get("criteria", [])),
         "schema": _as_text(shown.get("verdictSchema")),
-        "models": models,
-        "rules": [(name, label) for name, label, _ in RULES],
-        "rule_hints": RULES,
-        "errors": errors,
-        "at_fault": {error["field"] for error in errors},
-        "workspaces": _workspaces(request.user),
-        "urls": {"list": reverse("jobs"), "example": f"{reverse('job-new')}?example=1"},
-        "once": request.POST.get("once") or _once(),
+        **frame(request, Operation.CONSENSUS, errors),
     }
     return render(request, "verification/job_new.html", context, status=400 if errors else 200)
-
-
-def _once() -> str:
-    """Return a key by which a form that is sent twice starts one job."""
-    return str(uuid4())
 
 
 def _rows(shown: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -131,12 +80,6 @@ def _as_text(value: object) -> str:
     if value is None or value == {}:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _workspaces(viewer: Viewer) -> list[str]:
-    """Return the viewer's workspaces, where they have to say which."""
-    slugs = Workspace.objects.filter(pk__in=workspaces_of(viewer)).values_list("slug", flat=True)
-    return sorted(slugs) if len(slugs) > 1 else []
 
 
 def _given(sent: QueryDict) -> dict[str, Any]:

@@ -10,10 +10,17 @@ from django.views.decorators.http import require_GET
 
 from openwop_console.pages.run import address_of
 from runs.models import Viewer
+from verification.domain.jobs.states import Operation
 from verification.models import Job
-from verification.queries.jobs import PAGE, dissent_in, phase_of, tokens_of
+from verification.queries.jobs import PAGE, Tasks, dissent_in, phase_of, tasks_in, tokens_of
 
-_TABS = {"": "All", "running": "Unfinished", "done": "Ended", "broken": "Broken"}
+_TABS = {
+    "": "All",
+    "running": "Unfinished",
+    "waiting": "Waits for a person",
+    "done": "Ended",
+    "broken": "Broken",
+}
 
 
 @require_GET
@@ -33,10 +40,13 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
         jobs = jobs.filter(pk__lt=int(before))
     found = list(jobs.order_by("-pk")[: PAGE + 1])
     rows = found[:PAGE]
-    tokens, dissent = tokens_of(rows), dissent_in(rows)
+    tokens, dissent, tasks = tokens_of(rows), dissent_in(rows), tasks_in(rows)
     address = reverse("jobs")
     return {
-        "rows": [row(job, tokens.get(job.pk, 0), dissent.get(job.pk, 0)) for job in rows],
+        "rows": [
+            row(job, tokens.get(job.pk, 0), dissent.get(job.pk, 0), tasks.get(job.pk))
+            for job in rows
+        ],
         "tabs": [
             {"label": label, "url": f"{address}?tab={name}" if name else address,
              "active": name == tab, "count": None}
@@ -55,13 +65,18 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
 def _of_tab(jobs: Any, tab: str) -> Any:
     if tab == "running":
         return jobs.filter(state__in=["queued", "running"])
+    if tab == "waiting":
+        return jobs.filter(state__in=["queued", "running"], paused_at__isnull=False)
     return jobs.filter(state=tab) if tab else jobs
 
 
-def row(job: Job, tokens: int, dissent: int) -> dict[str, Any]:
+def row(job: Job, tokens: int, dissent: int, tasks: Tasks | None = None) -> dict[str, Any]:
     """Return one line of the list."""
     return {
         "uid": job.uid,
+        "operation": job.operation,
+        "is_consensus": job.operation == Operation.CONSENSUS,
+        "tasks": tasks,
         "url": reverse("job", args=[job.uid]),
         "state": job.state if job.has_ended else phase_of(job),
         "verdict": job.verdict,

@@ -178,6 +178,9 @@ BADGES: Mapping[str, Badge] = {
     "job.cancelling": Badge("Cancelling", "ban", "warn"),
     "job.done": Badge("Done", "check"),
     "job.broken": Badge("Broken off", "alarm", "bad"),
+    "operation.runConsensus": Badge("Consensus", "scales"),
+    "operation.runTasks": Badge("Tasks", "branch"),
+    "operation.runTeam": Badge("Team", "branch"),
     # Tasks of a job, and what became of a plan's tasks before they were run.
     "task.pending": Badge("Ready", "pending"),
     "task.blocked": Badge("Waits for others", "hourglass"),

@@ -36,6 +36,9 @@ from verification.domain.jobs.words import number_of
 from verification.job_ledger import load
 from verification.models import Content, Escalation, Job, JobStep, JobTask, JudgeVote, MemoryEntry
 
+TASK_ENDED = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.SKIPPED)
+"""Nothing more happens to a task."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cast:
@@ -403,19 +406,16 @@ def _replies(job: Job) -> tuple[str, ...]:
     return tuple(_text(step.reply) for step in steps)
 
 
-_ENDED = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.SKIPPED)
-
-
 def _progress(rows: _Rows, known: Mapping[int, Task]) -> Progress:
     settled = [step for step in rows.steps if step.state in SETTLED]
-    open_ = [task for task in known.values() if task.status not in _ENDED]
+    open_ = [task for task in known.values() if task.status not in TASK_ENDED]
     work = _kind(open_, settled, work_for, (Phase.WORKER, Phase.REVISION))
     judging = _kind(open_, settled, judging_for, (Phase.JUDGE,))
     job = rows.job
     is_going = not job.has_ended and job.paused_at is None and bool(known)
     return Progress(
         tasks=len(known) or len(rows.tasks),
-        ended=sum(row.status in _ENDED for row in rows.tasks.values()),
+        ended=sum(row.status in TASK_ENDED for row in rows.tasks.values()),
         calls=len(settled),
         calls_left=Span(0, 0) if job.has_ended else total((work.left, judging.left)),
         seconds_left=seconds_left((work, judging), job.shape["atOnce"]) if is_going else None,

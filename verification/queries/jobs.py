@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, Sum
+from django.db.models import Count, F, Q, Sum
 
 from runs.domain.timestamps import written
 from runs.models import Viewer
@@ -17,8 +17,8 @@ from verification.domain.jobs.request import RULE
 from verification.domain.jobs.states import JobState, Operation, StepState
 from verification.domain.jobs.words import number_of
 from verification.job_ledger import load
-from verification.models import Job, JobStep, JudgeVote
-from verification.queries.job_tasks import team_view
+from verification.models import Job, JobStep, JobTask, JudgeVote
+from verification.queries.job_tasks import TASK_ENDED, team_view
 from verification.queries.team_documents import team_document
 
 PAGE = 50
@@ -143,6 +143,22 @@ def dissent_in(jobs: Collection[Job]) -> dict[int, int]:
     """Return how many votes were against, by job; a job without any is not in it."""
     rows = JudgeVote.objects.filter(job__in=jobs, accepted=False).order_by().values_list("job")
     return dict(rows.annotate(votes=Count("pk")))
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """How many tasks a job has."""
+
+    ended: int
+    all: int
+
+
+def tasks_in(jobs: Collection[Job]) -> dict[int, Tasks]:
+    """Return how far the tasks are, by job; a job without any is not in it."""
+    rows = JobTask.objects.filter(job__in=jobs).order_by().values_list("job")
+    ended = Count("pk", filter=Q(status__in=TASK_ENDED))
+    counted = rows.annotate(ended=ended, all=Count("pk"))
+    return {job: Tasks(ended, every) for job, ended, every in counted}
 
 
 def account_of(job: Job) -> Account:

@@ -3,15 +3,18 @@
 from contextlib import suppress
 
 import pytest
+from django.utils import timezone
 
+from runs.actions.append import JUDGING_FAILED
 from runs.models import Event
 from runs.refusal import Refusal
 from tests.factories import decided, event, run_of, send, verified
-from verification.actions import escalations
+from verification.actions import escalations, judge
 from verification.actions.resolving import resolve
 from verification.domain.decisions import Action, Decision
 from verification.models import Escalation, Finding, Gate
 from verification.situations import view_of
+from verification.sweeping import judge_held_runs
 
 pytestmark = pytest.mark.django_db
 
@@ -191,3 +194,40 @@ def test_the_timeline_says_what_a_mistyped_type_was_probably_meant_to_be(host, c
     client.force_login(ada)
 
     assert "unknown, probably meant as agent.verified" in client.get("/runs/alpha/r-1").text
+
+
+def fail(*args, **kwargs):
+    raise RuntimeError("a rule is broken")
+
+
+def test_a_judgement_that_fails_leaves_the_events_and_holds_the_run_until_it_is_made(
+    host, monkeypatch
+):
+    with monkeypatch.context() as broken:
+        broken.setattr(judge, "settle_escalations", fail)  # when gates and findings are written
+        send(host, event(0, "run.started"), decided(1), verified(2, TARGET, "fail"))
+    run = run_of(host)
+
+    assert (run.held, run.hold_reasons, run.standing) == (True, [JUDGING_FAILED], "")
+    assert (run.event_count, run.last_position, Event.objects.count()) == (3, 3, 3)
+    assert not Gate.objects.exists()
+    assert not Finding.objects.exists()
+
+    judge_held_runs(timezone.now())
+    run = run_of(host)
+
+    assert (run.held, run.hold_reasons, run.standing) == (False, [], "blocked")
+    assert run.last_position == Event.objects.count() > 3
+    assert Gate.objects.get().state == "blocked"
+
+
+def test_what_fails_to_be_judged_later_keeps_what_was_judged_before(host, monkeypatch):
+    send(host, event(0, "run.started"), decided(1), verified(2, TARGET, "pass"))
+    with monkeypatch.context() as broken:
+        broken.setattr(judge, "settle_escalations", fail)
+        send(host, verified(3, TARGET, "fail"))
+    run = run_of(host)
+
+    assert (run.held, run.hold_reasons, run.standing) == (True, [JUDGING_FAILED], "passed")
+    assert (run.event_count, run.last_position) == (4, Event.objects.count())
+    assert Gate.objects.get().state == "passed"

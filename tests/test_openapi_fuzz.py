@@ -22,7 +22,19 @@ from tests.web import serving_web
 from verification.actions.tokens import create_token
 
 EXAMPLES = 40
-KNOWN = ("r-1", "r-1-e1", "alpha", "1", "0", "-1", "99999999999999999999", "~2F", "00", "\0", "..")
+KNOWN = (
+    "r-1",
+    "r-1-e1",
+    "alpha",
+    "1",
+    "0",
+    "-1",
+    "99999999999999999999",
+    "~2F",
+    "a~00",
+    "\0",
+    "..",
+)
 
 words = st.sampled_from(KNOWN) | st.text(max_size=40)
 numbers = st.integers() | st.floats()

@@ -220,14 +220,18 @@ def _head(run: Run) -> dict[str, Any]:
 def _said(told: RunSnapshot) -> str:
     """Say what a host told of a run without any event: its state, and what it waits for."""
     status = told.status_as_sent or told.status
-    waits = [
-        " ".join(f"{each[key]}" for key in ("nodeId", "kind") if isinstance(each.get(key), str))
-        for each in told.interrupts
-    ]
+    waits = [_named(each.get("nodeId"), each.get("kind")) for each in told.interrupts]
     named = ", ".join(each for each in waits if each) or told.current_node_id
     where = f", at {named}" if named else ""
     at = told.read_at.strftime("%Y-%m-%d %H:%M")
     return f"By its snapshot of {at} UTC the run is {status}{where}. Its events do not say so."
+
+
+def _named(node: object, kind: object) -> str:
+    """Name an interrupt by the short words that it has; what is not one is left out."""
+    if not isinstance(node, str):
+        return ""
+    return f"{node} ({kind})" if isinstance(kind, str) else node
 
 
 def _banners(run: Run) -> Iterable[dict[str, str]]:

@@ -38,7 +38,7 @@ def page(host, client, ada):
 def test_what_the_host_says_beyond_its_events_is_told_without_content(host, page):
     told(host, **WAITS)
 
-    assert "the run is waiting-approval, at review approval. Its events do not say so." in page()
+    assert "the run is waiting-approval, at review (approval). Its events do not say so." in page()
     assert "CANARY" not in page()
 
 

@@ -116,6 +116,22 @@ def test_what_is_done_about_keys_and_secrets_is_on_the_record_without_them(clien
     assert key.split("_")[3] not in str([each.detail for each in entries])
 
 
+def test_the_secret_by_which_a_host_is_told_is_shown_once_after_a_redirect(client, host):
+    sent = client.post(f"/settings/deliveries/{host.slug}/webhook", {"url": "https://h.example/x"})
+
+    assert sent.status_code == 302
+    assert "whsec_" in page(client, "/settings/deliveries")
+    assert "whsec_" not in page(client, "/settings/deliveries")
+
+
+def test_nobody_is_offered_to_tell_the_console_itself(client, host):
+    own = console_host(host.workspace)
+
+    assert f"/{own.slug}/webhook" not in page(client, "/settings/deliveries")
+    sent = client.post(f"/settings/deliveries/{own.slug}/webhook", {"url": "https://h.example/x"})
+    assert sent.status_code == 404
+
+
 def test_revoking_is_asked_about_first(client, host):
     key = HostKey.objects.get(host=host)
 

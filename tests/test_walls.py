@@ -11,7 +11,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.factories import decided, event, send, verified
+from tests.verification.jobs.building import team_document
 from verification.actions import escalations
+from verification.actions.jobs import Asker, start
+from verification.domain.jobs.requests import read_any
 from verification.models import Escalation, Finding
 
 pytestmark = pytest.mark.django_db
@@ -41,6 +44,8 @@ def theirs(other_host) -> dict[str, object]:
         verified(2, f"{CANARY}-e1", "fail", run=CANARY),
         event(3, "run.completed", run=CANARY),
     )
+    asked = team_document(goal=CANARY, approvePlan=True)
+    job = start(request=read_any(asked), asker=Asker("key:theirs", other_host.workspace)).job
     finding = Finding.objects.filter(run__run_id=CANARY).first()
     escalation = Escalation.objects.get(run__run_id=CANARY)
     return {
@@ -49,6 +54,8 @@ def theirs(other_host) -> dict[str, object]:
         "pk": escalation.pk,
         "finding": finding.pk if finding else 1,
         "position": 1,
+        "uid": job.uid,
+        "job": job.uid,
         "target": f"{CANARY}-e1",
     }
 
@@ -126,6 +133,7 @@ def test_whoever_may_see_it_does_see_it(client, other_host, theirs):
     ]
     assert f"/runs/{other_host.slug}/{CANARY}" in shown
     assert any(path.startswith("/queue/") for path in shown)
+    assert any(path.startswith("/jobs/") for path in shown)
     assert any(path.startswith("/api/v1/runs/") for path in shown)
 
 

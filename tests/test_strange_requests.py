@@ -6,16 +6,22 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from runs.models import Event
-from tests.factories import add_host_named, decided, event, send, verified
+from runs.actions.people import grant
+from runs.actions.webhook_secrets import rotate_secret
+from runs.models import Event, Host, Role, Workspace
+from tests.factories import add_host_named, decided, event, person, send, verified
 from tests.raw_http import Reply, read_reply
 from tests.raw_http import send as put
+from tests.signing import SECRET, v2
 from tests.web import serving_web
+from verification.actions.tokens import create_token
 
 EVENTS = "/api/v1/events"
 TAKEN = {200, 201}
@@ -486,4 +492,40 @@ def test_whatever_comes_is_answered_and_what_is_refused_is_not_kept(ask, family)
             b"<html" in reply.body.lower() and "a page",
         ]
         wrong += [f"{name}: {fault}" for fault in faults if fault]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/consensus",
+        "/api/v1/jobs",
+        "/api/v1/webhooks/alpha",
+        "/api/v1/escalations/1/claim",
+        "/api/v1/escalations/1/resolve",
+        "/v1/host/sample/agents/verify-run",
+        "/v1/runs/r-1/interrupts/gate",
+    ],
+)
+def test_no_other_door_fails_over_a_strange_body(ask, settings, path):
+    settings.HOST_SURFACE = True
+    rotate_secret(host=Host.objects.get(slug="alpha"), secret=SECRET, overlap=timedelta(0))
+    ada = person("ada")
+    grant(user=ada, workspace=Workspace.objects.get(slug="acme"), role=Role.ADMIN)
+    token = create_token(user=ada, name="strange")
+    before = stored()
+    wrong = []
+    for name, each in {**ENCODINGS, **JSON_TEXTS, **GZIPPED}.items():
+        signed = v2(each.body, SECRET, str(int(datetime.now(UTC).timestamp())))
+        more = (
+            *each.more,
+            *(f"{name}: {value}" for name, value in signed.items()),
+            f"Authorization: Bearer {token}",
+            f"Idempotency-Key: {uuid4()}",
+        )
+        reply = ask(replace(each, path=path, more=more, has_key=False))
+        is_json = reply.media_type == "application/json"
+        if reply.status >= 500 or not is_json or (reply.status >= 400 and stored() > before):
+            wrong.append(f"{name}: {reply.status} {reply.body[:200]!r}")
+        before = stored()
     assert not wrong, "\n".join(wrong)

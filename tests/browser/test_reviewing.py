@@ -124,8 +124,13 @@ def test_axe_minds_nothing_serious(console, browser, theme):
         page.get_by_role("button", name=re.compile("^Claim")).click()
         page.keyboard.press("3")
         assert serious(page) == []
+        page.goto("/queue?tab=open")
+        page.locator("table.queue tbody input").first.check()
+        page.get_by_role("button", name="Hand over").click()
+        page.wait_for_url("**/queue/many/*")
+        assert serious(page) == []
         for path in (
-            "/audit?verify=1", "/settings/queues", "/settings/queues/new", "/settings/profile",
+            "/analytics", "/audit?verify=1", "/settings/queues", "/settings/queues/new", "/settings/profile",
             "/settings/notifications", "/settings/deliveries",
         ):  # fmt: skip
             page.goto(path)

@@ -213,6 +213,9 @@ def test_many_are_handed_over_with_progress_and_an_answer_for_each(console, visi
     page = visitor.open("/queue")
     expect(page.get_by_text("that match")).to_be_visible()
     chosen = int(re.findall(r"\d+", page.get_by_text("that match").inner_text())[0])
+    one = page.locator("table.queue tbody input").first
+    one.check()  # with the mouse: the row's link reaches over the whole row, but not over this
+    expect(one).to_be_checked()
     page.check("#pick-all")
     page.get_by_role("button", name="Hand over").click()
     page.wait_for_url("**/queue/many/*")

@@ -284,7 +284,7 @@ class TestManyAtOnce:
         assert "would be skipped: Nobody holds it." in as_(root).get(where).content.decode()
         page = self.begin(root, where)
         assert "0 of 1 released" in page
-        assert "skipped: Claim the escalation first." in page
+        assert "skipped: Nobody holds it; claim it first." in page
 
     def test_exactly_what_was_looked_at_is_done(self, host, root):
         failed(host)

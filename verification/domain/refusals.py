@@ -39,7 +39,7 @@ class NotClaimed(VerificationError):
     """The person would have to claim the escalation first."""
 
     def __init__(self) -> None:
-        super().__init__("Claim the escalation first.")
+        super().__init__("Nobody holds it; claim it first.")
 
 
 class ClaimLapsed(VerificationError):

@@ -130,7 +130,8 @@ def test_axe_minds_nothing_serious(console, browser, theme):
         page.wait_for_url("**/queue/many/*")
         assert serious(page) == []
         for path in (
-            "/analytics", "/audit?verify=1", "/settings/queues", "/settings/queues/new", "/settings/profile",
+            "/analytics", "/audit?verify=1", "/settings/queues", "/settings/queues/new",
+            "/settings/profile",
             "/settings/notifications", "/settings/deliveries",
         ):  # fmt: skip
             page.goto(path)

@@ -36,13 +36,13 @@ CASES = [
     for name, fixture in RECORDED.items()
     for dialect in dict.fromkeys((fixture["dialect"], *SPOKEN))
 ]
-REFUSED_BY_ITS_HOST = {
-    name
-    for name, fixture in RECORDED.items()
+REFUSES = {
+    (fixture["dialect"], fixture["interrupt"]["kind"])
+    for fixture in RECORDED.values()
     if fixture["recordings"][0]["exchanges"]
     and all(each["status"] == 404 for each in fixture["recordings"][0]["exchanges"])
 }
-"""Recorded hosts that suspend a run and know no interrupt when it is answered."""
+"""Dialects whose host suspends a run so, and knows no interrupt when it is answered."""
 EDITS = {Action.EDIT_ACCEPT, Action.REPLACE, Action.REPORT_EVENT}
 SAYS_NO = {Action.REJECT, Action.UPHOLD, Action.DECLINED}
 
@@ -120,7 +120,7 @@ def test_every_permitted_answer_arrives_takes_effect_and_ends_the_run(
     first = waiting(remote, host, name)
     offered = situations.choices_of(first, situations.interrupt_of(first))
     sent = [choice for choice in offered if choice.goes_to_host and not choice.leaves_open]
-    if name in REFUSED_BY_ITS_HOST and dialect == RECORDED[name]["dialect"]:
+    if (dialect, RECORDED[name]["interrupt"]["kind"]) in REFUSES:
         check_refused(remote, first, crowd[0], sent[0])
         return
     assert sent, "a host that waits can always be answered"

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from runs.actions.hosts import connect_host
 from runs.actions.people import grant
-from runs.models import Event, Role
+from runs.models import Event, Host, Role
 from tests.factories import decided, event, person, send, verified
 from tests.local_servers import http, serving
 from verification.actions import deliveries, effects, escalations
@@ -240,6 +240,26 @@ class TestSendingAgain:
         with serving(http("500 Oops")) as server:
             reach(host, server)
             assert attempt(delivery).state == "waiting"
+
+
+def test_a_credential_is_answered_by_its_outcome_alone_on_a_host_of_the_second_major(host, ada):
+    Host.objects.filter(pk=host.pk).update(protocol_major=2)
+    asked = {
+        "kind": "credential", "provider": "mail", "scopes": ["read"], "reason": "To read it.",
+        "connectUrl": "https://host.example/connect",
+        "resumeSchema": {"properties": {"token": {"type": "string"}}},
+    }  # fmt: skip
+    pause_ = event(1, "interrupt.requested", nodeId="connect", payload=asked)
+    send(host, event(0, "run.started"), pause_)
+    say(Escalation.objects.get(), ada, Decision(Action.AUTHORIZED))
+    found = Delivery.objects.get()
+
+    with serving(http()) as server:
+        reach(host, server)
+        assert attempt(found).state == "accepted"
+        head, _, body = server.requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /runs/r-1/interrupts/connect ")
+    assert json.loads(body) == {"resumeValue": {"outcome": "authorized"}}
 
 
 def test_people_are_told_once_of_what_does_not_arrive(host, delivery, ada, ben):

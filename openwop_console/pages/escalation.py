@@ -192,6 +192,8 @@ def _resolve(request: HttpRequest, found: Escalation) -> HttpResponse:
 
 def _keep_typed(request: HttpRequest, found: Escalation) -> None:
     typed = drafted(request.POST)
+    if not typed:
+        return  # a form that is frozen sends no field, which is not to have emptied them
     comments.save_draft(escalation=found, by=person_of(request), fields=typed)
 
 

@@ -25,7 +25,9 @@
     const claim = document.getElementById("claim"), holds = claim.hasAttribute("data-mine") && left() > 0;
     if (mine && !holds) {
       if (claim.hasAttribute("data-mine")) document.getElementById("catchup").dispatchEvent(new Event("catchup"));
-      const fields = document.querySelector("#decide fieldset"), was = fields?.contains(document.activeElement);
+      const form = document.getElementById("decide"), fields = form?.querySelector("fieldset");
+      const was = fields?.contains(document.activeElement);
+      if (form) window.htmx.ajax("POST", form.getAttribute("hx-post"), { source: form, swap: "none" }); // the last words too
       fields?.setAttribute("disabled", "");
       if (was) document.getElementById("decision").focus(); // what is disabled has no focus
       say("You do not hold this any more. What you wrote is kept.");

@@ -69,6 +69,16 @@ class TestTheReviewPage:
         assert "CANARY-2 half a thought" in page
         assert "CANARY" not in as_(person("x")).get("/login").content.decode()
 
+    def test_a_form_that_is_frozen_empties_no_draft(self, host, ada):
+        found = failed(host)
+        client = as_(ada)
+        client.post(f"/queue/{found.pk}/draft", {"reason": "half a thought"})
+        client.post(f"/queue/{found.pk}/draft", {"seen": "1:2:3"})
+        assert "half a thought" in client.get(f"/queue/{found.pk}").content.decode()
+
+        client.post(f"/queue/{found.pk}/draft", {"reason": ""})
+        assert "half a thought" not in client.get(f"/queue/{found.pk}").content.decode()
+
     def test_nobody_reads_another_persons_draft(self, host, ada, ben):
         found = failed(host)
         as_(ada).post(f"/queue/{found.pk}/draft", {"reason": "CANARY-8"})

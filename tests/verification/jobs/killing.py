@@ -59,10 +59,14 @@ def _drive(job: int, most: int, chance: random.Random) -> int:
 def _start(job: int, children: dict[int, int]) -> None:
     """Start a process for every task that was rung for; where there is none, for the job itself."""
     from django.db import connection
+    from django.db.models import Q
+    from django.utils import timezone
 
     from verification.models import JobTask
 
-    rung = JobTask.objects.filter(job=job, lease_until=None).exclude(rung_at=None)
+    # A server may still commit what a client sent that is dead by now: a lease that nobody holds.
+    free = Q(lease_until=None) | Q(lease_until__lte=timezone.now())
+    rung = JobTask.objects.filter(free, job=job).exclude(rung_at=None)
     wanted = [
         lane
         for lane in rung.order_by("number").values_list("number", flat=True)

@@ -50,6 +50,7 @@ def killer(settings) -> Iterator[subprocess.Popen[str]]:
         "OPENWOP_CONSOLE_MODELS": ",".join(settings.MODELS),
         "OPENWOP_CONSOLE_COMPATIBLE_URL": settings.COMPATIBLE_URL,
         "OPENWOP_CONSOLE_MODEL_REPLY_TOKENS": "128",
+        "OPENWOP_CONSOLE_JOB_LEASE_S": "3",
         "DJANGO_SETTINGS_MODULE": "openwop_console.settings",
     }
     words = [sys.executable, "-m", "tests.verification.jobs.killing", SEED]

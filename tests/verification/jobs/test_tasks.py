@@ -1,24 +1,32 @@
 """Runs of tasks as jobs: order, verification, merging, and what the run's log says of them."""
 
 import threading
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from runs.models import Event, Run
 from tests.model_server import Gate as HeldBack
 from tests.model_server import accepts, says
 from tests.system.running import eventually
 from tests.verification.jobs.building import tasks_started, worked
+from verification import sweeping
 from verification.actions import job_tasks
 from verification.actions.escalations import claim
+from verification.actions.job_leases import LeaseLost, take
 from verification.actions.job_loop import work
+from verification.actions.job_records import record
+from verification.actions.job_steps import next_todo
 from verification.actions.jobs import cancel
 from verification.actions.resolving import resolve
+from verification.domain.consensus.history import Usage
 from verification.domain.decisions import Action, Decision
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import JobBasis
+from verification.judges import Said
 from verification.models import (
     CataloguedModel,
     Escalation,
@@ -348,3 +356,60 @@ def _work_in_thread(job: int, task: int) -> None:
         work(job=job, task=task)
     finally:
         connection.close()
+
+
+def with_models(host) -> Job:
+    """Return a run of two tasks that a model works on, looked at once."""
+    tasks = [{"title": f"Part {n}", "description": "Write."} for n in range(2)]
+    team = [{"name": "solver", "model": "compatible:solver"}]
+    job = tasks_started(host, team=team, tasks=tasks, judges=None)
+    work(job=job.pk)
+    return job
+
+
+def test_the_sweep_rings_for_tasks_whose_worker_or_bell_was_lost(host, models, monkeypatch):
+    rung: list[tuple[int, ...]] = []
+    job = with_models(host)
+    assert take(job=job.pk, now=timezone.now(), task=1) is not None
+    monkeypatch.setattr("runs.bells._ask", lambda task, ids: rung.append(ids))
+
+    sweeping.ring_for_jobs(timezone.now())
+    assert rung == []
+    later = timezone.now() + timedelta(minutes=5)
+    sweeping.ring_for_jobs(later)
+    assert sorted(rung) == [(job.pk,), (job.pk, 1)]
+    monkeypatch.setattr("django.utils.timezone.now", lambda: later)
+    work(job=job.pk)
+    assert (job.pk, 2) in rung
+
+
+def test_a_worker_that_slept_past_its_lease_on_a_task_writes_nothing(host, models):
+    job = with_models(host)
+    sleeper = take(job=job.pk, now=timezone.now(), task=1)
+    todo = next_todo(lease=sleeper, now=timezone.now())
+    JobTask.objects.filter(job=job).update(lease_until=timezone.now() - timedelta(seconds=1))
+    job = worked(job)
+    before = list(job.steps.order_by("pk").values())
+
+    with pytest.raises(LeaseLost):
+        record(
+            lease=sleeper,
+            ask=todo.ask,
+            result=Said("Too late.", Usage(1, 1), None),
+            was_called_off=False,
+            now=timezone.now(),
+        )
+    assert list(job.steps.order_by("pk").values()) == before
+    assert job.basis == "unverified"
+    assert job.steps.get(task="task-1").lost_tokens > 0
+
+
+def test_messages_that_come_again_or_late_do_nothing(host, models):
+    job = worked(with_models(host))
+    asked = models.asked("solver")
+
+    for task in (0, 1, 2, 3):
+        work(job=job.pk, task=task)
+
+    assert models.asked("solver") == asked == 2
+    assert told(job).count("run.completed") == 1

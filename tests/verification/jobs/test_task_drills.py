@@ -25,8 +25,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 KILLS = int(os.environ.get("OPENWOP_DRILL_KILLS", "6"))
 SEED = os.environ.get("OPENWOP_DRILL_SEED", "7")
-A_JOB = 12
-"""Kills of one job at most, far below what would have it given up."""
+A_JOB = 8
+"""Kills of one job at most: ten leases in a row without a record would have it given up."""
 
 
 @pytest.fixture

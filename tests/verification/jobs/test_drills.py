@@ -57,7 +57,10 @@ def worker_process(job: Job, settings, before: str = "") -> Iterator[subprocess.
         "OPENWOP_CONSOLE_COMPATIBLE_URL": settings.COMPATIBLE_URL,
         "DJANGO_SETTINGS_MODULE": "openwop_console.settings",
     }
-    script = f"import django; django.setup()\n{before}\n"
+    loaded = (
+        "import django; django.setup()\nimport verification.providers"  # before its slice begins
+    )
+    script = f"{loaded}\n{before}\n"
     script += f"from verification.actions.job_loop import work; work(job={job.pk})"
     process = subprocess.Popen([sys.executable, "-c", script], env=env, cwd=PROJECT)
     try:

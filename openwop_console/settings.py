@@ -251,6 +251,7 @@ MAX_PAYLOAD_BYTES = number("OPENWOP_CONSOLE_MAX_PAYLOAD_BYTES", 256 * 1024, leas
 MAX_DEPTH = number("OPENWOP_CONSOLE_MAX_DEPTH", 64, least=8)
 MAX_HEADER_BYTES = number("OPENWOP_CONSOLE_MAX_HEADER_BYTES", 64 * 1024, least=8192)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 4_000  # the form of a plan has fifteen for each of 100 tasks
 
 # Each web process counts for itself: what is in force is at most this times the processes.
 RATE_KEY_REQUESTS = number("OPENWOP_CONSOLE_RATE_KEY_REQUESTS", 1_000, least=1)

@@ -132,6 +132,16 @@ def test_a_task_is_added_without_losing_the_others(page, job):
     assert [row["title"] for row in rows] == ["Look", "Write", ""]
 
 
+def test_the_longest_plan_can_be_changed_in_its_form(page, host):
+    plan = [{"title": f"Find {n}", "description": "Find it.", "verify": True} for n in range(100)]
+    lead = {"name": "lead", "model": "given", "settings": {"plan": plan, "answer": "Found."}}
+    job = worked(team_started(host, coordinator=lead, approvePlan=True))
+
+    answer = decided(page, job, move="approve", **{"task-100-title": "Find all"})
+    assert answer.url == f"/jobs/{job.uid}"
+    assert AuditEntry.objects.get(action="job.plan_approved").detail["changed"]
+
+
 def test_a_plan_is_approved_as_json(page, job):
     plan = [{"title": "Write", "description": "Write at once.", "assignee": "ada"}]
     said = {"how": "json", "json": json.dumps(plan), "move": "approve", "seen": digest(PLAN)}

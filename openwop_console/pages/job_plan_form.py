@@ -144,7 +144,7 @@ def _text(typed: Typed, name: str) -> str:
 
 
 def _titles(text: str, titles: Mapping[str, str]) -> list[str]:
-    return [titles.get(each, each) for part in text.split(",") if (each := part.strip())]
+    return [titles.get(each) or each for part in text.split(",") if (each := part.strip())]
 
 
 def _value(text: str, form: Mapping[str, Any]) -> Any:

@@ -11,6 +11,8 @@ from openwop_console.pages.job_plan_view import plan_shown
 from openwop_console.pages.job_progress import progress_words
 from runs.domain.run_ids import to_segment
 from runs.models import Viewer
+from verification.domain.consensus.result import GateVerdict
+from verification.domain.gates import GateState
 from verification.domain.jobs.outcome_words import tasks_sentence
 from verification.domain.jobs.states import Operation
 from verification.models import Job, JobStep
@@ -145,9 +147,11 @@ def _namespaces(memory: Sequence[Memory]) -> list[dict[str, Any]]:
 
 def _outcome(job: Job, team: TeamView) -> dict[str, Any]:
     waiting = next((_escalation(task) for task in team.tasks if task.escalation), "")
+    # Gates that passed say nothing of a job that failed for another reason than a verdict.
+    is_unfinished = job.verdict != GateVerdict.PASS and job.run.standing == GateState.PASSED
     return {
         "sentence": tasks_sentence(job.basis, stop=job.stop, broken=job.broken_because),
         "failure": team.failure,
-        "gate": job.run.standing,
+        "gate": "" if is_unfinished else job.run.standing,
         "escalation_url": waiting,
     }

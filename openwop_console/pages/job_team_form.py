@@ -125,7 +125,7 @@ def _task(row: Mapping[str, Any], titles: Mapping[str, str], pointer: str) -> di
         task["assignee"] = row["assignee"]
     wanted = [each.strip() for each in row["dependsOn"].split(",") if each.strip()]
     if wanted:
-        task["dependsOn"] = [titles.get(each, each) for each in wanted]
+        task["dependsOn"] = [titles.get(each) or each for each in wanted]
     if row["verify"]:
         task["verify"] = True
     more = _json(row["more"], f"{pointer}/more") if row["more"] else {}

@@ -116,6 +116,12 @@ def test_a_plan_that_cannot_be_run_is_explained_and_nothing_typed_is_lost(
     assert team_view(job).plan.awaits_approval
 
 
+def test_a_title_that_is_missing_is_one_fault_and_not_one_more_where_it_is_waited_for(page, job):
+    answer = decided(page, job, move="check", **{"task-1-title": ""})
+
+    assert [error["field"] for error in answer.context["errors"]] == ["task-1-title"]
+
+
 def test_a_check_decides_nothing_and_says_what_differs(page, job):
     same = decided(page, job, move="check").content.decode()
     other = decided(page, job, move="check", **{"task-1-description": "Now."}).content.decode()

@@ -72,8 +72,8 @@ def main() -> None:
         conclude(job, *rest)
         die_if_armed("P7", job.pk)
 
-    def work(*, job: int) -> None:
-        real["work"](job=job)
+    def work(*, job: int, task: int = 0) -> None:
+        real["work"](job=job, task=task)
         die_if_armed("P9", job)
 
     job_loop.take, job_loop._called = take, called

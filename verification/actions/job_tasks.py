@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from verification.actions.job_runs import Told, begin_child, tell, tell_answer
-from verification.domain.consensus.queue import Task, TaskStatus
+from verification.domain.consensus.queue import ENDED, Task, TaskStatus
 from verification.domain.consensus.result import Basis, GateVerdict
 from verification.domain.jobs import told
 from verification.domain.jobs.told import told_basis
@@ -17,7 +17,10 @@ from verification.domain.jobs.words import number_of
 from verification.models import Job, JobTask
 
 CHAIN = "core.workflowChain.event"
-_FINAL = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.SKIPPED)
+_KEPT = (
+    "status", "verdict", "basis", "rounds", "is_withheld", "is_let_through", "ended_at",
+)  # fmt: skip
+"""What is saved here; leases change beside it, and events are counted where they are told."""
 
 
 def keep_tasks(job: Job, tasks: Sequence[Task], now: datetime) -> Mapping[int, JobTask]:
@@ -33,7 +36,7 @@ def keep_tasks(job: Job, tasks: Sequence[Task], now: datetime) -> Mapping[int, J
 
 def _keep_each(job: Job, pairs: Iterable[tuple[JobTask, Task]], now: datetime) -> None:
     for row, task in pairs:
-        if row.status not in _FINAL:
+        if row.status not in ENDED:
             _keep(job, row, task, now)
 
 
@@ -42,7 +45,7 @@ def break_off_tasks(job: Job, now: datetime) -> None:
     for row in _known(job).values():
         if row.run is not None and row.ended_at is None:
             _tell_child_end(job, row, "cancelled", [("run.cancelled", {})], now)
-        if row.status not in _FINAL:
+        if row.status not in ENDED:
             row.status, row.ended_at = TaskStatus.SKIPPED, row.ended_at or now
             row.save(update_fields=["status", "ended_at"])
 
@@ -86,19 +89,21 @@ def _begin(job: Job, pairs: Sequence[tuple[JobTask, Task]], now: datetime) -> No
 
 def _keep(job: Job, row: JobTask, task: Task, now: datetime) -> None:
     """Write down what became of a task: its verdict when there is one, its end when it has one."""
+    before = [getattr(row, name) for name in _KEPT]
     if row.run is not None and row.ended_at is None:
         if task.verification is not None or task.status is TaskStatus.COMPLETED:
             _give_verdict(job, row, task, now)
-        elif task.status in _FINAL:
+        elif task.status in ENDED:
             _give_up(job, row, task, now)
-    if task.status in _FINAL:
+    if task.status in ENDED:
         if task.status is TaskStatus.COMPLETED and not task.is_withheld:
             _merge(job, row, now)
         row.is_withheld, row.is_let_through = task.is_withheld, task.is_let_through
         row.ended_at = row.ended_at or now
     if task.status is not TaskStatus.BLOCKED:
         row.status = task.status.value
-    row.save()
+    if before != [getattr(row, name) for name in _KEPT]:
+        row.save(update_fields=_KEPT)
 
 
 def _give_verdict(job: Job, row: JobTask, task: Task, now: datetime) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from verification.domain.consensus.asks import AskPerson
 from verification.domain.consensus.history import Phase
 from verification.domain.consensus.plan import Plan
-from verification.domain.consensus.queue import Task, TaskSpec, TaskStatus
+from verification.domain.consensus.queue import ENDED, Task, TaskSpec, TaskStatus
 from verification.domain.consensus.rules import Panel
 from verification.domain.consensus.steps import Done, Standing, standing
 from verification.domain.consensus.tasks import TaskRules
@@ -35,9 +35,6 @@ from verification.domain.jobs.task_graph import Place, places
 from verification.domain.jobs.words import number_of
 from verification.job_ledger import load
 from verification.models import Content, Escalation, Job, JobStep, JobTask, JudgeVote, MemoryEntry
-
-TASK_ENDED = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.SKIPPED)
-"""Nothing more happens to a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,14 +289,9 @@ def _state(
 ) -> str:
     """Return in one word how far a task is."""
     if row.job.has_ended or row.status in (TaskStatus.FAILED, TaskStatus.SKIPPED):
-        is_open = row.status not in (
-            TaskStatus.COMPLETED,
-            TaskStatus.FAILED,
-            TaskStatus.SKIPPED,
-        )
         if row.is_withheld:
             return "withheld"
-        return "skipped" if is_open else row.status
+        return row.status if row.status in ENDED else "skipped"
     if row.status == TaskStatus.COMPLETED:
         return "withheld" if row.is_withheld else "completed"
     asked = [each for each in (where.pending if where else ()) if task and each.task == task.id]
@@ -408,14 +400,14 @@ def _replies(job: Job) -> tuple[str, ...]:
 
 def _progress(rows: _Rows, known: Mapping[int, Task]) -> Progress:
     settled = [step for step in rows.steps if step.state in SETTLED]
-    open_ = [task for task in known.values() if task.status not in TASK_ENDED]
+    open_ = [task for task in known.values() if task.status not in ENDED]
     work = _kind(open_, settled, work_for, (Phase.WORKER, Phase.REVISION))
     judging = _kind(open_, settled, judging_for, (Phase.JUDGE,))
     job = rows.job
     is_going = not job.has_ended and job.paused_at is None and bool(known)
     return Progress(
         tasks=len(known) or len(rows.tasks),
-        ended=sum(row.status in TASK_ENDED for row in rows.tasks.values()),
+        ended=sum(row.status in ENDED for row in rows.tasks.values()),
         calls=len(settled),
         calls_left=Span(0, 0) if job.has_ended else total((work.left, judging.left)),
         seconds_left=seconds_left((work, judging), job.shape["atOnce"]) if is_going else None,

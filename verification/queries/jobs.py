@@ -9,6 +9,7 @@ from django.db.models import Count, F, Q, Sum
 
 from runs.domain.timestamps import written
 from runs.models import Viewer
+from verification.domain.consensus.queue import ENDED
 from verification.domain.consensus.result import Result
 from verification.domain.consensus.steps import Done, next_step
 from verification.domain.errors import VerificationError
@@ -18,7 +19,7 @@ from verification.domain.jobs.states import JobState, Operation, StepState
 from verification.domain.jobs.words import number_of
 from verification.job_ledger import load
 from verification.models import Job, JobStep, JobTask, JudgeVote
-from verification.queries.job_tasks import TASK_ENDED, team_view
+from verification.queries.job_tasks import team_view
 from verification.queries.team_documents import team_document
 
 PAGE = 50
@@ -156,7 +157,7 @@ class Tasks:
 def tasks_in(jobs: Collection[Job]) -> dict[int, Tasks]:
     """Return how far the tasks are, by job; a job without any is not in it."""
     rows = JobTask.objects.filter(job__in=jobs).order_by().values_list("job")
-    ended = Count("pk", filter=Q(status__in=TASK_ENDED))
+    ended = Count("pk", filter=Q(status__in=ENDED))
     counted = rows.annotate(ended=ended, all=Count("pk"))
     return {job: Tasks(ended, every) for job, ended, every in counted}
 

@@ -16,7 +16,7 @@ from tests.verification.jobs.building import tasks_started, worked
 from verification import sweeping
 from verification.actions import job_tasks
 from verification.actions.escalations import claim
-from verification.actions.job_leases import LeaseLost, take
+from verification.actions.job_leases import LeaseLost, give_back, take
 from verification.actions.job_loop import work
 from verification.actions.job_records import record
 from verification.actions.job_steps import next_todo
@@ -402,6 +402,23 @@ def test_a_worker_that_slept_past_its_lease_on_a_task_writes_nothing(host, model
     assert list(job.steps.order_by("pk").values()) == before
     assert job.basis == "unverified"
     assert job.steps.get(task="task-1").lost_tokens > 0
+
+
+def test_whoever_looks_at_all_tasks_leaves_the_leases_of_others_alone(host, models, monkeypatch):
+    job = with_models(host)
+    mine = take(job=job.pk, now=timezone.now(), task=1)
+    other = take(job=job.pk, now=timezone.now(), task=2)
+    read = job_tasks._rows
+
+    def read_before_the_other_gives_back(*said):
+        rows = read(*said)
+        give_back(lease=other, now=timezone.now())
+        return rows
+
+    monkeypatch.setattr(job_tasks, "_rows", read_before_the_other_gives_back)
+    next_todo(lease=mine, now=timezone.now())
+
+    assert JobTask.objects.get(job=job, number=2).lease_until is None
 
 
 def test_messages_that_come_again_or_late_do_nothing(host, models):

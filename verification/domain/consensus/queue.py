@@ -52,6 +52,8 @@ class TaskStatus(StrEnum):
     SKIPPED = "skipped"
 
 
+ENDED = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.SKIPPED)
+"""Nothing more happens to a task."""
 _OPEN = (TaskStatus.PENDING, TaskStatus.BLOCKED, TaskStatus.IN_PROGRESS)
 
 

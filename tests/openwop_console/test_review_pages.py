@@ -345,6 +345,17 @@ class TestManyAtOnce:
         sweeping.ring_for_batches(timezone.now() + timedelta(minutes=2))
         assert len(rung) == 1
 
+    def test_what_another_worker_is_at_is_left_to_it(self, host, root, monkeypatch):
+        where = self.chosen(root, do="close", id=[str(failed(host).pk)])
+        as_(root).post(f"{where}/begin")
+        rung = []
+        monkeypatch.setattr(bells, "ring", lambda *said: rung.append(said))
+        monkeypatch.setattr(bulk, "_move_next", lambda batch: False)  # its row is locked
+
+        bulk.work(batch=int(where.rpartition("/")[2]))
+        assert rung == []
+        assert Batch.objects.get().ended_at is None
+
     def test_begun_twice_it_is_done_once(self, host, root):
         found = failed(host)
         where = self.chosen(root, do="close", id=[str(found.pk)])

@@ -59,16 +59,16 @@ def start(*, batch: int, to: User | None = None) -> bool:
 def work(*, batch: int) -> None:
     """Move some of what is not done yet, one after the other, and ring for the rest.
 
-    Any number of workers may be at it. None stays for long: decisions wait behind it.
+    Any number of workers may be at it. None stays for long: decisions wait behind it. Who finds
+    only what others are at leaves it to them.
     """
     found = Batch.objects.select_related("by", "to").get(pk=batch)
     if found.started_at is None or found.ended_at is not None:
         return
-    for _ in range(AT_ONCE):
-        if not _move_next(found):
-            break
+    has_more = all(_move_next(found) for _ in range(AT_ONCE))
     if found.items.filter(done_at=None).exists():
-        bells.ring(bells.MOVE_MANY, batch)
+        if has_more:
+            bells.ring(bells.MOVE_MANY, batch)
     else:
         Batch.objects.filter(pk=batch, ended_at=None).update(ended_at=timezone.now())
 

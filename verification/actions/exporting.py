@@ -28,13 +28,13 @@ def export(*, job: int, now: datetime | None = None) -> bool:
     if not due.update(export_at=now + AGAIN):
         return False
     found = Job.objects.get(pk=job)
+    if found.ended_at is not None and now - found.ended_at > GIVEN_UP:
+        Job.objects.filter(pk=job).update(export_at=None)  # The last try, however it goes.
     spans = [_timed(row) for row in Span.objects.filter(job=found).order_by("number")]
     if not spans or otlp.send(found.uid, spans):
         Job.objects.filter(pk=job).update(export_at=None)
         return bool(spans)
     logger.warning("the spans of job %s were not taken", job)
-    if found.ended_at is not None and now - found.ended_at > GIVEN_UP:
-        Job.objects.filter(pk=job).update(export_at=None)
     return False
 
 

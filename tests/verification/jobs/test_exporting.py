@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from tests.system.running import PROJECT
 from tests.verification.jobs.building import SOLVER, THREE, started, worked
-from verification import sweeping
+from verification import otlp, sweeping
 from verification.actions.exporting import export
 from verification.models import Job, Span
 
@@ -177,6 +177,19 @@ def test_a_collector_that_is_not_there_is_given_up_after_a_day(host, models, set
     assert Job.objects.get(pk=job.pk).export_at is not None
     assert not export(job=job.pk, now=timezone.now() + timedelta(days=2))
     assert Job.objects.get(pk=job.pk).export_at is None
+
+
+def test_an_exporter_that_breaks_is_given_up_too(host, models, collector, monkeypatch):
+    def breaks(*what):
+        raise RuntimeError
+
+    job = deliberated(host, models)
+    monkeypatch.setattr(otlp, "send", breaks)
+
+    for later, is_due in ((timedelta(0), True), (timedelta(days=2), False)):
+        with pytest.raises(RuntimeError):
+            export(job=job.pk, now=timezone.now() + later)
+        assert (Job.objects.get(pk=job.pk).export_at is not None) is is_due
 
 
 def test_a_job_that_failed_is_an_error_at_the_collector(host, models, collector):

@@ -1,6 +1,9 @@
 """Hears what is sent for a connection test, and says whose test it is."""
 
 from datetime import datetime
+from functools import partial
+
+from django.db import transaction
 
 from runs import live
 from runs.domain.canary import OPEN_FOR, sent_by_us, test_run
@@ -17,4 +20,4 @@ def hear(host: Host, run_id: str, now: datetime) -> None:
     """Note that a host's own canary came through; what the Console sends is not the host's."""
     if run_id != sent_by_us(test_run(run_id)):
         ConnectionTest.objects.filter(host=host, run_id=run_id).update(heard_at=now)
-        live.ring(live.host_group(host.pk))
+        transaction.on_commit(partial(live.ring, live.host_group(host.pk)))

@@ -23,7 +23,13 @@ from tests.signing import stamp, v1
 from tests.web import serving_web
 from verification import bells, sweeping
 from verification.actions import connecting
-from verification.actions.connecting import ask_for_test, canary_event, try_connection
+from verification.actions.connecting import (
+    KEY_GOOD_FOR,
+    ask_for_test,
+    canary_event,
+    try_connection,
+)
+from verification.actions.retention import forget_old
 from verification.actions.review_webhooks import set_webhook
 from verification.domain.connection import LOST_AFTER, Tried
 from verification.models import AuditEntry, Escalation, Finding, Notification, Verdict
@@ -277,6 +283,20 @@ def test_a_worker_that_was_lost_leaves_nothing_green(host):
     assert not report.is_under_way
     assert {line.state for line in report.lines} <= {Tried.NOT_PROVEN, Tried.WAITING}
     assert ask_for_test(host=host, by="person:1").asked_at > began
+
+
+def test_the_key_of_a_worker_that_was_lost_is_forgotten(host):
+    now = timezone.now()
+    HostKey.objects.create(
+        host=host, key_id="abc", digest="0" * 64, is_canary=True, expires_at=now + KEY_GOOD_FOR
+    )
+    forget_old(now)
+    assert HostKey.objects.filter(is_canary=True).exists()
+
+    forget_old(now + KEY_GOOD_FOR)
+
+    assert not HostKey.objects.filter(is_canary=True).exists()
+    assert HostKey.objects.exists()
 
 
 def test_what_breaks_off_is_not_proven_and_the_rest_goes_on(host, web, monkeypatch):

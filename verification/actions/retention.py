@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from runs.models import HostKey
 from verification.actions.audit import record
 from verification.domain.delivery import UNSETTLED
 from verification.models import Batch, Content, Delivery, Draft, Notification, Replay
@@ -43,7 +44,11 @@ def erase_expired(now: datetime) -> int:
 
 
 def forget_old(now: datetime) -> None:
-    """Forget answers that nobody repeats, notifications that nobody reads, and old batches."""
+    """Forget answers that nobody repeats, notifications that nobody reads, and old batches.
+
+    Also the keys of connection tests whose worker was lost before it could delete them.
+    """
+    HostKey.objects.filter(is_canary=True, expires_at__lte=now).delete()
     Replay.objects.filter(at__lte=now - REPLAYS_FOR).delete()
     Notification.objects.filter(made_at__lte=now - NOTIFICATIONS_FOR, send_at=None).delete()
     Batch.objects.filter(ended_at__lte=now - BATCHES_FOR).delete()

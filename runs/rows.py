@@ -56,6 +56,7 @@ def _prepared(sql: str, parameters: Params) -> "Cursor[Any]":
     A cursor of Django writes the values into the text instead, which is then parsed and planned
     anew each time.
     """
+    connection.validate_no_broken_transaction()
     connection.ensure_connection()
     with connection.wrap_database_errors:
         return Cursor(connection.connection).execute(sql, parameters, prepare=True)

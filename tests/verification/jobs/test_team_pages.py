@@ -78,6 +78,18 @@ def test_a_task_that_waits_says_what_is_asked_why_and_what_follows(page, host):
     assert "it goes on when a person has decided" in words
 
 
+def test_what_hangs_on_a_decision_is_told_to_the_end(page, host):
+    before = {"Find": [], "Check": ["Find"], "Write": ["Check"]}
+    tasks = [
+        {"title": title, "description": "Do it.", "dependsOn": wanted, "verify": True}
+        for title, wanted in before.items()
+    ]
+    job = worked(tasks_started(host, onRejected="pause", **shouting(tasks=tasks)))
+    (asked,) = page.get(f"/jobs/{job.uid}").context["asked"]
+
+    assert [task["title"] for task in asked["after"]] == ["Check", "Write"]
+
+
 def test_a_plan_that_waits_is_linked_for_those_who_may_decide_only(page, host, cy):
     job = worked(team_started(host, approvePlan=True))
     viewer = Client()

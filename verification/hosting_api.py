@@ -32,7 +32,6 @@ from verification.api_refusals import refusal_of
 from verification.api_shapes import PEOPLE, key_parameter
 from verification.auth import deciding_person
 from verification.domain.errors import VerificationError
-from verification.domain.hosting import approvals
 from verification.domain.hosting.discovery import discovery
 from verification.domain.hosting.majors import HEADER, SERVED, Major, major_of
 from verification.domain.hosting.proofs import verdict_asked_for
@@ -203,7 +202,7 @@ class HostedInterruptView(HostingView):
             raise _invalid("/resumeValue", 'Send exactly {"resumeValue": …}.')
 
         def carry_out() -> dict[str, Any]:
-            asked = asked_of(job) if node == approvals.NODE else None
+            asked = asked_of(job).get(node)
             if asked is None:
                 raise _nothing_asked(job, node)
             hosting.answer(asked=asked, by=person, value=body["resumeValue"])
@@ -253,7 +252,7 @@ class ProofView(HostingView):
 
 
 def _nothing_asked(job: Job, node: str) -> Refusal:
-    if node == approvals.NODE and was_asked(job):
+    if was_asked(job, node):
         message = "This was decided already, or is no longer asked."
         return Refusal(409, "interrupt_already_resolved", message, {"reason": "settled"})
     message = "Nobody is asked anything there."

@@ -12,7 +12,7 @@ from verification.domain.gates import LETS_THROUGH, GateState
 from verification.domain.hosting import approvals, spelling
 from verification.domain.hosting.majors import Major
 from verification.domain.jobs.states import JobBasis, Operation
-from verification.models import Escalation, Gate, Job
+from verification.models import Escalation, Gate, Job, JobTask
 from verification.situations import choices_of, opaque_name
 
 MOST_EVENTS = 1000
@@ -47,7 +47,7 @@ def snapshot(job: Job, major: Major) -> dict[str, Any]:
 
     Source: OpenWOP run-snapshot.schema.json (v1 and v2).
     """
-    asked = asked_of(job)
+    asked = next(iter(asked_of(job).items()), None)
     document: dict[str, Any] = {
         "runId": id_of(job, major),
         "workflowId": job.run.workflow_id,
@@ -65,8 +65,9 @@ def snapshot(job: Job, major: Major) -> dict[str, Any]:
     if job.run.ended_at is not None:
         document["completedAt"] = written(job.run.ended_at)
     if asked is not None:
-        document["currentNodeId"] = approvals.NODE
-        document["interrupt"] = _interrupt(job, asked)
+        node, request = asked
+        document["currentNodeId"] = node
+        document["interrupt"] = _interrupt(job, node, request)
     return document
 
 
@@ -87,16 +88,29 @@ def target_of(job: Job) -> str:
     return job.decided_event or str(job.uid)
 
 
-def asked_of(job: Job) -> Escalation | None:
-    """Return the open request for a person about a job's result, if there is one."""
+def asked_of(job: Job) -> dict[str, Escalation]:
+    """Return the open requests for a person, by the node that asks, the oldest first.
+
+    Each task asks at a node of its own: what was said of one must not be heard for the next.
+    """
     waiting = Escalation.objects.waiting().filter(run=job.run_id).select_related("run", "queue")
-    found: Escalation | None = waiting.order_by("pk").first()
+    tasks, found = _tasks(job), dict[str, Escalation]()
+    for each in waiting.order_by("pk"):
+        found.setdefault(approvals.node(tasks.get(each.target)), each)
     return found
 
 
-def was_asked(job: Job) -> bool:
-    """Say whether a person was ever asked about a job's result."""
-    return Escalation.objects.filter(run=job.run_id).exists()
+def was_asked(job: Job, node: str) -> bool:
+    """Say whether a person was ever asked at a node."""
+    tasks, asked = _tasks(job), Escalation.objects.filter(run=job.run_id)
+    targets = asked.values_list("target", flat=True)
+    return any(approvals.node(tasks.get(each)) == node for each in targets)
+
+
+def _tasks(job: Job) -> dict[str, int]:
+    """Return the numbers of a job's tasks by the ids of their runs, which verdicts are about."""
+    begun = JobTask.objects.filter(job=job, run__isnull=False)
+    return dict(begun.values_list("run__run_id", "number"))
 
 
 def events_of(job: Job, major: Major, above: int) -> list[dict[str, Any]]:
@@ -146,12 +160,14 @@ def proof_document(job: Job) -> dict[str, Any]:
     }
 
 
-def _interrupt(job: Job, asked: Escalation) -> dict[str, Any]:
-    verdict = job.verdict or "no verdict"
+def _interrupt(job: Job, node: str, asked: Escalation) -> dict[str, Any]:
+    task = JobTask.objects.filter(job=job, run__run_id=asked.target).first()
+    about = job if task is None else task
     return approvals.interrupt(
         interrupt_id=f"{job.uid}.{asked.pk}",
-        title=f"The judges came to {verdict}. May the answer be used?",
-        artifact=target_of(job),
+        node=node,
+        title=approvals.title(about.verdict, None if task is None else task.number),
+        artifact=target_of(job) if task is None else asked.target,
         choices=approvals.offered(choices_of(asked, None)),
     )
 

@@ -15,7 +15,7 @@ from runs.models import Role, Workspace
 from tests.factories import event, person, send
 from tests.model_server import Gate, accepts, dissents
 from tests.system.running import eventually
-from tests.verification.jobs.building import panel, started, worked
+from tests.verification.jobs.building import panel, started, tasks_started, worked
 from tests.web import serving_web
 from verification.actions.askers import asker_of
 from verification.actions.job_loop import work
@@ -378,6 +378,31 @@ def test_an_interrupt_is_resolved_once_and_sending_it_again_is_harmless(host, ad
     assert (first.status_code, again.json()) == (200, first.json())
     assert (other.status_code, other.json()["error"]) == (409, "interrupt_already_resolved")
     assert (elsewhere.status_code, elsewhere.json()["error"]) == (404, "interrupt_not_found")
+
+
+def test_every_task_asks_at_a_node_of_its_own_and_hears_no_answer_to_another(
+    host, ada, ben, v1, tokens
+):
+    tasks = [
+        {"title": title, "description": "Find it.", "assignee": "ada", "verify": True}
+        for title in ("Find", "Check")
+    ]
+    job = worked(tasks_started(host, tasks=tasks, judges=REJECTING, onRejected="pause"))
+    path = f"/v1/runs/{job.uid}"
+    shown = v1("GET", path, tokens(ada)).json()["interrupt"]
+    run = job.tasks.get(number=1).run.run_id
+    assert (shown["nodeId"], shown["data"]["artifactId"]) == ("gate-task-1", run)
+    assert shown["data"]["title"].startswith("The judges came to fail on task 1.")
+
+    value = {"resumeValue": {"action": "accept", "feedback": "Read it."}}
+    first, late = (
+        v1("POST", f"{path}/interrupts/gate-task-1", tokens(who), json=value) for who in (ada, ben)
+    )
+    nowhere = v1("POST", f"{path}/interrupts/gate", tokens(ben), json=value)
+
+    assert (first.status_code, late.status_code, nowhere.status_code) == (200, 409, 404)
+    assert v1("GET", path, tokens(ada)).json()["interrupt"]["nodeId"] == "gate-task-2"
+    assert Escalation.objects.waiting().get(run=job.run).target != run
 
 
 def test_a_claim_of_somebody_else_is_not_walked_over(host, ada, ben, v1, tokens):

@@ -13,7 +13,7 @@ from verification.domain.choices import Choice, Need
 from verification.domain.decisions import Action, Decision, UnreadableDecision, read_decision
 
 NODE = "gate"
-"""The node at which a console run asks for a person: its gate."""
+"""The node at which a console run asks for a person about its result: its gate."""
 
 _WORDS = {
     Action.OVERRIDE: "accept",
@@ -32,20 +32,34 @@ def offered(choices: Iterable[Choice]) -> dict[str, Choice]:
     return {_WORDS[each.action]: each for each in choices if each.action in _WORDS}
 
 
+def node(task: int | None) -> str:
+    """Return the node that asks about a task of a run, or where that is none, about the run."""
+    return NODE if task is None else f"{NODE}-task-{task}"
+
+
+def title(verdict: str, task: int | None) -> str:
+    """Return what is asked, in words without content."""
+    came_to = f"The judges came to {verdict or 'no verdict'}"
+    if task is None:
+        return f"{came_to}. May the answer be used?"
+    return f"{came_to} on task {task}. May its result be used?"
+
+
 def interrupt(
-    *, interrupt_id: str, title: str, artifact: str, choices: Mapping[str, Choice]
+    *, interrupt_id: str, node: str, title: str, artifact: str, choices: Mapping[str, Choice]
 ) -> dict[str, Any]:
     """Return the pause as a client reads it.
 
     Args:
         interrupt_id: names it.
+        node: that asks.
         title: what is asked, in one sentence without content.
         artifact: id of what is to be approved.
         choices: as `offered` returns them.
     """
     return {
         "interruptId": interrupt_id,
-        "nodeId": NODE,
+        "nodeId": node,
         "kind": "approval",
         "key": interrupt_id,
         "data": {

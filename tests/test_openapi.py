@@ -123,7 +123,7 @@ def test_every_good_answer_of_every_operation_is_as_described(web, described, se
         send_everything(tour, host)
         read_everything(tour, host)
         review(tour, token)
-        start_jobs(tour, host)
+        start_jobs(tour, host, token)
         be_a_host(tour, host, token)
 
     good = {
@@ -207,7 +207,7 @@ def review(tour: Tour, token: str) -> None:
     assert tour.ask("verifyAudit", key=token)["chainValid"]
 
 
-def start_jobs(tour: Tour, host) -> None:
+def start_jobs(tour: Tour, host, token: str) -> None:
     key = host.key_for_tests
     named = {"Idempotency-Key": "one-and-the-same"}
     taken = tour.ask("startConsensus", status=202, key=key, json=job_request(), headers=named)
@@ -222,10 +222,10 @@ def start_jobs(tour: Tour, host) -> None:
     worked(Job.objects.get(uid=other["id"]))
     tour.ask("getJob", key=key, places={"job": other["id"]})
     assert tour.ask("listJobs", key=key)["jobs"]
-    start_teams(tour, key)
+    start_teams(tour, key, token)
 
 
-def start_teams(tour: Tour, key: str) -> None:
+def start_teams(tour: Tour, key: str, token: str) -> None:
     tasks = tour.ask("startJob", status=202, key=key, json=tasks_request())
     worked(Job.objects.get(uid=tasks["id"]))
     assert len(tour.ask("getJob", key=key, places={"job": tasks["id"]})["tasks"]) == 3
@@ -234,7 +234,7 @@ def start_teams(tour: Tour, key: str) -> None:
     worked(job)
     place = {"job": team["id"]}
     assert tour.ask("getJob", key=key, places=place)["plan"]["awaitsApproval"]
-    tour.ask("decideOnPlan", status=202, key=key, places=place, json={"approve": True})
+    tour.ask("decideOnPlan", status=202, key=token, places=place, json={"approve": True})
     worked(job)
     assert tour.ask("getJob", key=key, places=place)["answer"]
 

@@ -23,7 +23,8 @@ from verification import endpoints
 from verification.actions import jobs
 from verification.actions.askers import MayNotAsk, WorkspaceUnclear, asker_of, canceller_of
 from verification.actions.job_people import NothingToApprove, decide_on_plan
-from verification.api_shapes import id_of, key_parameter
+from verification.api_shapes import PEOPLE, id_of, key_parameter
+from verification.auth import deciding_person
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.request import JobRequest
 from verification.domain.jobs.requests import AnyRequest, read_any
@@ -118,16 +119,18 @@ class PlanView(APIView):
 
     @extend_schema(
         operation_id="decideOnPlan",
+        auth=PEOPLE,
         parameters=[JOB],
         request={"application/json": refer("PlanDecision")},
         responses=answers({202: "JobDetail"}, 403, 409, 415),
     )
     def post(self, request: Request, job: UUID) -> Response:
         """Let the plan run, as it came or as `plan` has it, or refuse it and so end the job."""
-        found = find_job(request.user, job)
+        person = deciding_person(request)
+        found = find_job(person, job)
         try:
             is_approved, plan = read_plan_decision(_document(request))
-            by = canceller_of(request.user, found)
+            by = canceller_of(person, found)
             decide_on_plan(job=found.pk, by=by, is_approved=is_approved, plan=plan)
         except JobRefused as error:
             raise _invalid(error) from error

@@ -154,7 +154,7 @@ def approve(
     refuse: bool,
     as_json: bool,
 ) -> None:
-    """Let the plan of a team run that waits for approval."""
+    """Let the plan of a team run that waits for approval; takes a personal token as its key."""
     decision: dict[str, Any] = {"approve": not refuse}
     if plan is not None:
         decision["plan"] = json.load(plan)

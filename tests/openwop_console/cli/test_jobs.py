@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from openwop_console.cli import main
 from tests.verification.jobs.building import tasks_document, team_document, worked
+from verification.actions.tokens import create_token
 from verification.models import Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,16 +61,19 @@ def test_a_whole_request_is_read_from_a_file(call):
     assert Job.objects.count() == 1
 
 
-def test_a_file_may_ask_for_tasks_or_a_team_whose_plan_is_then_approved(call):
+def test_a_file_may_ask_for_tasks_or_a_team_whose_plan_a_person_then_approves(call, ada):
     asked = team_document(approvePlan=True)
     started = call("run", "--file", "-", "--json", typed=json.dumps(asked))
     uid = json.loads(started.output)["id"]
     job = worked(Job.objects.get(uid=uid))
 
-    assert call("approve", uid).exit_code == 0
+    token = create_token(user=ada, name="tests")
+    by_key = call("approve", uid)
+    assert (by_key.exit_code == 0, worked(job).has_ended) == (False, False)
+    assert call("approve", uid, "--key", token).exit_code == 0
     worked(job)
     done = call("watch", uid)
-    again = call("approve", uid)
+    again = call("approve", uid, "--key", token)
 
     assert (done.exit_code, again.exit_code) == (0, 5)
     assert f"{uid}  pass (quorum)" in done.output

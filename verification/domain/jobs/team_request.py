@@ -273,10 +273,7 @@ class _Tasks:
             ).strip(),
             assignee=self._assignee(said, pointer),
             depends_on=_depends_on(said.get("dependsOn", []), f"{pointer}/dependsOn"),
-            sees_all_memory=word(
-                said, "memoryScope", MemoryScope, MemoryScope.DEPENDENCIES, pointer
-            )
-            == MemoryScope.ALL,
+            sees_all_memory=_scope(said, pointer) is MemoryScope.ALL,
             max_retries=members.a_count(said.get("maxRetries", 0), retries, 0, MOST_RETRIES),
             verify=self._verify(said, pointer),
         )

@@ -64,12 +64,12 @@ def _ruling(job: Job, task: JobTask) -> str | None:
     assert task.run is not None  # noqa: S101  (its verdict has been told)
     target = task.run.run_id
     gate = Gate.objects.filter(run=job.run_id, target=target).first()
-    if gate is not None and gate.state in LETS_THROUGH:
+    if gate is None:  # The verdict could not be judged yet: nobody has been asked so far.
+        return None
+    if gate.state in LETS_THROUGH:
         return LET_THROUGH
     is_open = Escalation.objects.waiting().filter(run=job.run_id, target=target).exists()
-    if is_open and (gate is None or gate.state in _UNDECIDED):
-        return None
-    return NOT_LET_THROUGH
+    return None if is_open and gate.state in _UNDECIDED else NOT_LET_THROUGH
 
 
 def _wait(ledger: Ledger, ask: AskPerson, now: datetime) -> None:

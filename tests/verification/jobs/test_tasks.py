@@ -14,7 +14,7 @@ from tests.model_server import accepts, says
 from tests.system.running import eventually
 from tests.verification.jobs.building import tasks_started, worked
 from verification import sweeping
-from verification.actions import job_tasks
+from verification.actions import job_tasks, judge
 from verification.actions.escalations import claim
 from verification.actions.job_leases import LeaseLost, give_back, take
 from verification.actions.job_loop import work
@@ -210,6 +210,22 @@ def test_a_job_that_is_to_pause_waits_for_the_decision_on_a_rejected_task(host, 
     job.run.refresh_from_db()
     assert (job.run.outcome, job.run.standing) == ("goal_met", "overridden")
     assert findings(job) == []
+
+
+def test_a_rejection_that_could_not_be_judged_yet_is_still_asked_about(host, ada, monkeypatch):
+    def fails(*said):
+        raise RuntimeError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(judge, "settle_escalations", fails)
+        job = paused(host)
+    assert not Gate.objects.exists()
+    assert job.paused_at is not None
+
+    sweeping.judge_held_runs(timezone.now())
+    decide(worked(job), ada, "override")
+
+    assert (worked(job).basis, job.verdict) == ("overridden", "pass")
 
 
 def test_an_upheld_rejection_leaves_the_result_out(host, ada):

@@ -12,7 +12,7 @@ from openwop_console.pages.run import address_of
 from runs.models import Viewer
 from verification.domain.jobs.states import Operation
 from verification.models import Job
-from verification.queries.jobs import PAGE, Tasks, dissent_in, phase_of, tasks_in, tokens_of
+from verification.queries.jobs import PAGE, Tasks, dissent_in, phases_of, tasks_in, tokens_of
 
 _TABS = {
     "": "All",
@@ -41,10 +41,17 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     found = list(jobs.order_by("-pk")[: PAGE + 1])
     rows = found[:PAGE]
     tokens, dissent, tasks = tokens_of(rows), dissent_in(rows), tasks_in(rows)
+    phases = phases_of(rows)
     address = reverse("jobs")
     return {
         "rows": [
-            row(job, tokens.get(job.pk, 0), dissent.get(job.pk, 0), tasks.get(job.pk))
+            _row(
+                job,
+                phase=phases[job.pk],
+                tokens=tokens.get(job.pk, 0),
+                dissent=dissent.get(job.pk, 0),
+                tasks=tasks.get(job.pk),
+            )
             for job in rows
         ],
         "tabs": [
@@ -70,15 +77,14 @@ def _of_tab(jobs: Any, tab: str) -> Any:
     return jobs.filter(state=tab) if tab else jobs
 
 
-def row(job: Job, tokens: int, dissent: int, tasks: Tasks | None = None) -> dict[str, Any]:
-    """Return one line of the list."""
+def _row(job: Job, *, phase: str, tokens: int, dissent: int, tasks: Tasks | None) -> dict[str, Any]:
     return {
         "uid": job.uid,
         "operation": job.operation,
         "is_consensus": job.operation == Operation.CONSENSUS,
         "tasks": tasks,
         "url": reverse("job", args=[job.uid]),
-        "state": job.state if job.has_ended else phase_of(job),
+        "state": job.state if job.has_ended else phase,
         "verdict": job.verdict,
         "basis": job.basis,
         "subject": job.about_target or "",

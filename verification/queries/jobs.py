@@ -50,24 +50,26 @@ def jobs_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     if cursor.isascii() and cursor.isdigit() and len(cursor) < 19:
         jobs = jobs.filter(pk__lt=int(cursor))
     found = list(jobs.order_by("-pk")[: PAGE + 1])
+    phases = phases_of(found)
     return {
-        "jobs": [job_document(job) for job in found[:PAGE]],
+        "jobs": [job_document(job, phase=phases[job.pk]) for job in found[:PAGE]],
         "next": str(found[PAGE - 1].pk) if len(found) > PAGE else None,
     }
 
 
-def job_document(job: Job, *, whole: bool = False) -> dict[str, Any]:
+def job_document(job: Job, *, whole: bool = False, phase: str = "") -> dict[str, Any]:
     """Return a job as the API shows it.
 
     Args:
         job: with its run and host.
+        phase: what it is doing; empty: it is looked up.
         whole: with votes, spending and, once it has ended, the result with its words.
     """
     document: dict[str, Any] = {
         "id": str(job.uid),
         "operation": job.operation,
         "state": job.state,
-        "phase": phase_of(job),
+        "phase": phase or phase_of(job),
         "verdict": job.verdict or None,
         "basis": job.basis or None,
         "rounds": job.rounds,
@@ -221,16 +223,29 @@ def _result(job: Job) -> dict[str, Any] | None:
 
 def phase_of(job: Job) -> str:
     """Return in one word what a job is doing: queued, proposing, judging, ended and so on."""
+    return phases_of([job])[job.pk]
+
+
+def phases_of(jobs: Collection[Job]) -> dict[int, str]:
+    """Return what each of some jobs is doing, as `phase_of` does, in one question for all."""
+    going = [job.pk for job in jobs if not job.has_ended]
+    newest = JobStep.objects.filter(job__in=going).order_by("job", "-position").distinct("job")
+    last = dict(newest.values_list("job", "phase"))
+    return {job.pk: _phase(job, last.get(job.pk, "")) for job in jobs}
+
+
+_PHASES = {
+    "proposer": "proposing",
+    "judge": "judging",
+    "revision": "revising",
+    "decomposition": "planning",
+    "synthesis": "summing-up",
+}
+
+
+def _phase(job: Job, last: str) -> str:
     if job.has_ended:
         return "ended"
-    last = JobStep.objects.filter(job=job).order_by("-position").values_list("phase", flat=True)
     if job.paused_at is not None:
         return "waiting"
-    words = {
-        "proposer": "proposing",
-        "judge": "judging",
-        "revision": "revising",
-        "decomposition": "planning",
-        "synthesis": "summing-up",
-    }
-    return words.get(last.first() or "", "queued" if job.state == JobState.QUEUED else "working")
+    return _PHASES.get(last, "queued" if job.state == JobState.QUEUED else "working")

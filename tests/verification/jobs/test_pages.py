@@ -1,7 +1,9 @@
 """The pages of jobs: what they show, what their form explains, who may do what."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from openwop_console.pages.sockets import JobConsumer
 from tests.model_server import dissents, says
@@ -158,6 +160,20 @@ def test_the_list_says_what_each_job_came_to(page, host):
 
     assert "Rejected by dissent" in words
     assert page.get("/jobs?tab=running").context["rows"] == []
+
+
+def test_lists_ask_no_more_questions_for_more_jobs(page, host):
+    def asked(path: str) -> int:
+        with CaptureQueriesContext(connection) as questions:
+            assert page.get(path).status_code == 200
+        return len(questions)
+
+    started(host)
+    few = [asked(path) for path in ("/jobs", "/api/v1/jobs")]
+    for _ in range(3):
+        started(host)
+
+    assert [asked(path) for path in ("/jobs", "/api/v1/jobs")] == few
 
 
 def test_an_open_page_is_sent_each_vote_once(ada, host):

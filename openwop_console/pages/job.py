@@ -21,15 +21,15 @@ from openwop_console.pages.job_parts import (
 )
 from runs.models import Viewer
 from verification.domain.consensus.history import Phase
-from verification.domain.jobs import grid
 from verification.domain.jobs.differences import differences
 from verification.domain.jobs.outcome_words import outcome_sentence
-from verification.domain.jobs.states import SETTLED, Operation, StepState
+from verification.domain.jobs.states import Operation
 from verification.domain.jobs.told import verified
 from verification.domain.jobs.versions import Version, versions
 from verification.job_ledger import Ledger
 from verification.jobs_api import find_job
 from verification.models import Escalation, Gate, Job, JobStep, JudgeVote, MemoryEntry
+from verification.queries.job_tasks import grid_of
 
 
 @require_GET
@@ -77,22 +77,7 @@ def content(job: Job, viewer: Viewer, seen_votes: int = 0) -> dict[str, Any]:
 
 def _rounds(job: Job, steps: Sequence[JobStep], votes: Sequence[JudgeVote]) -> list[dict[str, Any]]:
     names = [judge["name"] for judge in job.shape["judges"]]
-    rows = grid.grid(
-        names,
-        [grid.Voted(each.round, each.judge, each.accepted, each.call_failed) for each in votes],
-        [
-            grid.Call(
-                step.round or 1,
-                step.agent,
-                is_settled=step.state in SETTLED,
-                is_waiting=step.state == StepState.WAITING,
-            )
-            for step in steps
-            if step.phase == Phase.JUDGE
-        ],
-        basis=job.basis,
-        has_ended=job.has_ended,
-    )
+    rows = grid_of(names, votes, steps, basis=job.basis, has_ended=job.has_ended)
     keys = {(each.round, each.judge): each.pk for each in votes}
     return [
         {

@@ -264,7 +264,15 @@ def _task(
         rounds=max((vote.round for vote in votes), default=row.rounds),
         judges=judges,
         quorum=0 if panel is None else _whole(panel.needed_accepts),
-        grid=_grid(judges, votes, steps, row) if judges else (),
+        grid=grid_of(
+            judges,
+            votes,
+            steps,
+            basis=row.basis,
+            has_ended=row.ended_at is not None or row.job.has_ended,
+        )
+        if judges
+        else (),
         votes=tuple(_cast(vote) for vote in votes),
         output="" if outcome is None else outcome.output,
         failure="" if failure is None else failure.code or failure.kind.value,
@@ -308,9 +316,23 @@ def _whole(accepts: float) -> int:
     return int(-(-accepts // 1))
 
 
-def _grid(
-    judges: Sequence[str], votes: Sequence[JudgeVote], steps: Sequence[JobStep], row: JobTask
+def grid_of(
+    judges: Sequence[str],
+    votes: Iterable[JudgeVote],
+    steps: Iterable[JobStep],
+    *,
+    basis: str,
+    has_ended: bool,
 ) -> tuple[grid.Row, ...]:
+    """Return how the judges of an answer stand, round by round.
+
+    Args:
+        judges: their names, in roster order.
+        votes: on this answer.
+        steps: the calls made for it.
+        basis: on what its verdict rests; empty: there is none yet.
+        has_ended: nobody will be asked any more.
+    """
     return grid.grid(
         judges,
         [grid.Voted(each.round, each.judge, each.accepted, each.call_failed) for each in votes],
@@ -324,8 +346,8 @@ def _grid(
             for step in steps
             if step.phase == Phase.JUDGE
         ],
-        basis=row.basis,
-        has_ended=row.ended_at is not None or row.job.has_ended,
+        basis=basis,
+        has_ended=has_ended,
     )
 
 

@@ -82,8 +82,8 @@ def check(
 ) -> None:
     """Say what may be done with TARGET: the id of a result, child run or tool call.
 
-    Exit code 0: pass. 1: fail. 2: revise. 3: pending, or nobody has said anything in time.
-    4: unknown, because something is missing or unreadable, or there is no such target. 5: error.
+    Exit code 0: pass. 1: fail. 2: revise. 3: pending, or nobody has said anything about it in time.
+    4: unknown, because something is missing or unreadable, or there is no such run. 5: error.
     """
     question = Question(target, run_id, host)
     try:

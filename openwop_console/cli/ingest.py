@@ -12,7 +12,7 @@ from typing import IO
 import click
 import httpx
 
-from openwop_console.cli.instance import address_and_key
+from openwop_console.cli.instance import address_and_key, card
 from openwop_console.cli.options import data_dir, output, reaching, show_json
 from openwop_console.cli.sending import Sender, SendingStopped, Tally, batches
 from openwop_console.supervisor.folder import Folder
@@ -51,6 +51,8 @@ def command(
     was refused, 2 when the Console stayed away; `--from-line` goes on from there.
     """
     began = time.monotonic()
+    if not key:
+        click.echo(f"No key is given: sending as {_first_host(folder)}.", err=True)
     with _client(folder, url, key) as client, _bar(file) as draw:
         sender = Sender(client, give_up_after_s=give_up_after)
         stopped = ""
@@ -72,6 +74,11 @@ def _client(folder: Folder, url: str | None, key: str | None) -> httpx.Client:
     url, key = address_and_key(folder, url, key)
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/x-ndjson"}
     return httpx.Client(base_url=url, headers=headers, timeout=60.0)
+
+
+def _first_host(folder: Folder) -> str:
+    host = card(folder)["host"]
+    return f"host {host['id']}" if isinstance(host, dict) else "the first host"
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from openwop_console.cli.instance import adopt
 from openwop_console.cli.options import data_dir, output, show_json, show_table
 from openwop_console.cli.watching import Follower, RunsFollower, shown, told
 from openwop_console.supervisor.folder import Folder
+from runs.domain.projection import RunStatus
+from verification.domain.gates import GateState
 
 if TYPE_CHECKING:
     from runs.models import Run
@@ -26,8 +28,18 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--host", "host_id", default="", metavar="HOST", help="Of this host only.")
-@click.option("--status", default="", help="Only these, such as failed or waiting-approval.")
-@click.option("--standing", default="", help="Only runs whose worst gate is so, such as blocked.")
+@click.option(
+    "--status",
+    type=click.Choice([each.value for each in RunStatus]),
+    metavar="STATUS",
+    help="Only these, such as failed or waiting-approval.",
+)
+@click.option(
+    "--standing",
+    type=click.Choice([each.value for each in GateState]),
+    metavar="STATE",
+    help="Only runs whose worst gate is so, such as blocked.",
+)
 @click.option("--search", default="", help="Only runs whose id or workflow holds this.")
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True)
 @output
@@ -35,8 +47,8 @@ def command() -> None:
 def show_all(
     folder: Folder,
     host_id: str,
-    status: str,
-    standing: str,
+    status: str | None,
+    standing: str | None,
     search: str,
     limit: int,
     *,
@@ -44,11 +56,13 @@ def show_all(
 ) -> None:
     """List runs, newest activity first."""
     adopt(folder)
-    from runs.models import Run
+    from runs.models import Host, Run
     from runs.queries.api import run_document
     from runs.queries.run_list import RunFilters, narrow
 
-    filters = RunFilters(host=host_id, status=status, standing=standing, q=search)
+    if host_id and not Host.objects.filter(slug=host_id).exists():
+        raise click.ClickException(f"There is no host {host_id}; see `hosts list`.")
+    filters = RunFilters(host=host_id, status=status or "", standing=standing or "", q=search)
     found = narrow(Run.objects.all(), filters).select_related("host")
     rows = [
         run_document(run, gaps=False) for run in found.order_by("-last_event_at", "-pk")[:limit]

@@ -32,6 +32,16 @@ def test_runs_are_listed_and_narrowed(run, host, other_host):
     assert "r-1" in run("runs", "list").output
 
 
+@pytest.mark.parametrize(
+    "mistyped", [("--status", "faild"), ("--standing", "block"), ("--host", "nobody")]
+)
+def test_a_filter_that_names_nothing_is_an_error_and_not_an_empty_list(run, host, mistyped):
+    listed = run("runs", "list", *mistyped)
+
+    assert listed.exit_code != 0
+    assert mistyped[1] in listed.output
+
+
 def test_one_run_is_shown_with_what_is_missing(run, host):
     send(host, event(0, "run.started"), event(3))
 

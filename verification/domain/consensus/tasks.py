@@ -215,11 +215,19 @@ def _try(work: _Work, context: list[prompts.Quoted]) -> Procedure[AgentOutcome]:
             return with_more(taken.outcome, spent)
         spent += taken.outcome.usage
         work.retries += 1
-        delay_ms = max(0.0, spec.retry_delay_ms) * max(1.0, spec.retry_backoff) ** (
-            work.retries - 1
-        )
-        wait_ms = min(delay_ms, _LONGEST_WAIT_MS)
+        wait_ms = _wait_ms(spec, work.retries)
         _announce_retry(work, wait_ms)
+
+
+def _wait_ms(spec: TaskSpec, retries: int) -> float:
+    """Return how long to wait before a retry; a plan may name numbers that no clock can hold."""
+    try:
+        delay_ms = float(max(0.0, spec.retry_delay_ms)) * max(1.0, spec.retry_backoff) ** (
+            retries - 1
+        )
+    except OverflowError:
+        return _LONGEST_WAIT_MS
+    return delay_ms if delay_ms < _LONGEST_WAIT_MS else _LONGEST_WAIT_MS
 
 
 def _announce_retry(work: _Work, wait_ms: float) -> None:

@@ -1,6 +1,7 @@
 """Runs of tasks: order, retries, what is passed on, and what verification changes."""
 
 import json
+import math
 
 import pytest
 
@@ -67,17 +68,25 @@ def test_a_worker_is_asked_again_after_a_failure_that_may_pass_and_only_then():
     assert never.result.failure == refused
 
 
-def test_waits_between_attempts_double_and_have_a_limit():
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ({"retry_delay_ms": 9_000}, [0, 9_000, 18_000, 30_000]),
+        ({"retry_delay_ms": 1, "retry_backoff": 1e308}, [0, 1, 30_000, 30_000]),
+        ({"retry_delay_ms": 10**400}, [0, 30_000, 30_000, 30_000]),
+        ({"retry_delay_ms": 0, "retry_backoff": math.inf}, [0, 0, 30_000, 30_000]),
+    ],
+)
+def test_waits_between_attempts_grow_and_have_a_limit(numbers, expected):
     waits = []
 
     def answer(ask):
         waits.append(ask.wait_ms)
         return [ask.failed(BOOM)]
 
-    task = spec("a", max_retries=3, retry_delay_ms=9_000)
-    drive(TaskRules(team=agents("w"), tasks=(task,)), answer)
+    drive(TaskRules(team=agents("w"), tasks=(spec("a", max_retries=3, **numbers),)), answer)
 
-    assert waits == [0, 9_000, 18_000, 30_000]
+    assert waits == expected
 
 
 def test_a_failed_task_is_not_verified_and_takes_its_dependants_with_it():

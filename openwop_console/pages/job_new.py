@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from openwop_console.pages import job_new_team
 from openwop_console.pages.job_new_frame import JSON, beginning_of, frame, started
+from openwop_console.pages.typed_values import json_value, whole
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import Operation
@@ -107,7 +108,7 @@ def _document(sent: QueryDict) -> dict[str, Any]:
         for name in (*_TEXTS, *_WORDS)
         if typed[name].strip()
     }
-    document |= {name: _number(typed[name], name) for name in _NUMBERS if typed[name].strip()}
+    document |= {name: whole(typed[name], f"/{name}") for name in _NUMBERS if typed[name].strip()}
     rows = enumerate(typed["judges"])
     document["judges"] = [_judge(row, n) for n, row in rows if row["name"] or row["model"]]
     if typed["proposer"]["model"]:
@@ -116,29 +117,15 @@ def _document(sent: QueryDict) -> dict[str, Any]:
     if typed["criteria"]:
         document["criteria"] = typed["criteria"]
     if typed["verdictSchema"].strip():
-        document["verdictSchema"] = _json(typed["verdictSchema"], "/verdictSchema")
+        document["verdictSchema"] = json_value(typed["verdictSchema"], "/verdictSchema")
     return document
 
 
 def _judge(row: Mapping[str, str], number: int) -> dict[str, Any]:
     judge: dict[str, Any] = {"name": row["name"], "model": row["model"]}
     if row["settings"]:
-        judge["settings"] = _json(row["settings"], f"/judges/{number}/settings")
+        judge["settings"] = json_value(row["settings"], f"/judges/{number}/settings")
     return judge
-
-
-def _number(text: str, name: str) -> int:
-    text = text.strip()
-    if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise JobRefused("type", f"/{name}", "A whole number is expected here.")
-    return int(text)
-
-
-def _json(text: str, pointer: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise JobRefused("json", pointer, "This is not JSON.") from error
 
 
 _LABELS = {

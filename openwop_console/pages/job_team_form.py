@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from openwop_console.pages.typed_values import json_value, whole
 from verification.domain.consensus.queue import normalised
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import Operation
@@ -95,7 +96,7 @@ def made_of(typed: Typed, operation: Operation) -> Made:
 def _agent(row: Mapping[str, Any], pointer: str) -> dict[str, Any]:
     agent: dict[str, Any] = {"name": row["name"], "model": row["model"]}
     if row["settings"]:
-        agent["settings"] = _json(row["settings"], f"{pointer}/settings")
+        agent["settings"] = json_value(row["settings"], f"{pointer}/settings")
     return agent
 
 
@@ -106,7 +107,7 @@ def _coordinator(typed: Typed) -> dict[str, Any]:
 
 
 def _limits(typed: Typed) -> dict[str, Any]:
-    said: dict[str, Any] = {name: _count(typed[name], name) for name in _COUNTS if typed[name]}
+    said: dict[str, Any] = {name: whole(typed[name], f"/{name}") for name in _COUNTS if typed[name]}
     if typed["maxCostBudget"]:
         said["maxCostBudget"] = _dollars(typed["maxCostBudget"])
     if typed["criteria"]:
@@ -128,16 +129,10 @@ def _task(row: Mapping[str, Any], titles: Mapping[str, str], pointer: str) -> di
         task["dependsOn"] = [titles.get(each) or each for each in wanted]
     if row["verify"]:
         task["verify"] = True
-    more = _json(row["more"], f"{pointer}/more") if row["more"] else {}
+    more = json_value(row["more"], f"{pointer}/more") if row["more"] else {}
     if not isinstance(more, dict):
         raise JobRefused("type", f"{pointer}/more", "An object is expected here.")
     return task | more
-
-
-def _count(text: str, name: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise JobRefused("type", f"/{name}", "A whole number is expected here.")
-    return int(text)
 
 
 def _dollars(text: str) -> float:
@@ -149,13 +144,6 @@ def _dollars(text: str) -> float:
         where = "/maxCostBudget"
         raise JobRefused("type", where, "A number of US dollars is expected here.")
     return amount
-
-
-def _json(text: str, pointer: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise JobRefused("json", pointer, "This is not JSON.") from error
 
 
 def typed_of(document: Document) -> dict[str, str] | None:

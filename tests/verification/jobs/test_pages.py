@@ -162,6 +162,15 @@ def test_the_list_says_what_each_job_came_to(page, host):
     assert page.get("/jobs?tab=running").context["rows"] == []
 
 
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"minimum": 1, "minimum": 2}', "NaN"])
+def test_settings_that_are_no_json_are_said_so_and_start_nothing(page, text):
+    answer = page.post("/jobs/new", typed(**{"judge-0-settings": text}))
+
+    assert answer.status_code == 400
+    assert "This is not JSON." in answer.content.decode()
+    assert not Job.objects.exists()
+
+
 def test_lists_ask_no_more_questions_for_more_jobs(page, host):
     def asked(path: str) -> int:
         with CaptureQueriesContext(connection) as questions:

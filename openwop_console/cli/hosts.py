@@ -85,8 +85,7 @@ def add(
 @click.option(
     "--api-key",
     envvar="OPENWOP_API_KEY",
-    default="",
-    help="What the Console presents to it. [env: OPENWOP_API_KEY]",
+    help="What the Console presents to it; '' for none. [env: OPENWOP_API_KEY; default: as before]",
 )
 @click.option(
     "--tenant",
@@ -95,18 +94,24 @@ def add(
     help="OpenWOP tenant of its run ids; '' for any. [default: as before]",
 )
 @data_dir
-def connect(folder: Folder, host: str, base_url: str, api_key: str, tenant: str | None) -> None:
+def connect(
+    folder: Folder, host: str, base_url: str, api_key: str | None, tenant: str | None
+) -> None:
     """Say where a host answers, so that decisions reach it."""
     adopt(folder)
+    from runs.sealing import SealBroken
     from verification.actions.host_settings import COMMAND_LINE, connect_host
 
-    connect_host(
-        host=foreign_host(host),
-        by=COMMAND_LINE,
-        base_url=base_url,
-        api_key=api_key,
-        tenant=tenant,
-    )
+    try:
+        connect_host(
+            host=foreign_host(host),
+            by=COMMAND_LINE,
+            base_url=base_url,
+            api_key=api_key,
+            tenant=tenant,
+        )
+    except SealBroken as broken:
+        raise click.ClickException(f"{broken} Give it with --api-key.") from broken
 
 
 @command.command("subscribe")

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from openwop_console.cli import hosts, ingest, keys, main, tokens
 from runs.models import ConnectionTest, Host, HostKey
+from runs.sealing import unseal
 from tests.factories import decided, event, person, send, verified
 from verification import bells
 from verification.actions import connecting
@@ -60,6 +61,23 @@ def test_a_tenant_is_named_and_kept_until_it_is_taken_back(run, host):
         assert run(*to, *words).exit_code == 0
         host.refresh_from_db()
         assert host.tenant == tenant
+
+
+def test_the_key_for_a_host_is_kept_until_another_is_given(run, host):
+    to = ["hosts", "connect", "alpha", "--base-url", "https://a.example"]
+
+    for words, key in (["--api-key", "s3cret"], "s3cret"), ([], "s3cret"), (["--api-key", ""], ""):
+        assert run(*to, *words).exit_code == 0
+        host.refresh_from_db()
+        assert unseal(host.sealed_api_key) == key
+
+
+def test_a_key_that_cannot_be_opened_any_more_is_asked_for(run, host):
+    Host.objects.filter(pk=host.pk).update(sealed_api_key=b"broken")
+
+    shown = run("hosts", "connect", "alpha", "--base-url", "https://a.example")
+
+    assert (shown.exit_code, "--api-key" in shown.output) == (1, True)
 
 
 def test_what_is_done_about_hosts_and_keys_is_on_the_record_without_secrets(run, host):

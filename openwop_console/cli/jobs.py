@@ -83,7 +83,7 @@ def run(
 
     A file may ask for runConsensus, runTasks or runTeam. Without --wait it returns at once.
     """
-    document = {"operation": "runConsensus"} | (json.load(request) if request else {})
+    document = {"operation": "runConsensus"} | (_object(request) if request else {})
     document |= {name: value for name, value in given.items() if value is not None}
     if judges:
         document["judges"] = [_judge(each) for each in judges]
@@ -157,7 +157,7 @@ def approve(
     """Let the plan of a team run that waits for approval; takes a personal token as its key."""
     decision: dict[str, Any] = {"approve": not refuse}
     if plan is not None:
-        decision["plan"] = json.load(plan)
+        decision["plan"] = _document(plan)
     with _client(folder, url, key) as client:
         path = f"/api/v1/jobs/{job}/plan"
         _show(_asked(client, "POST", path, json=decision), as_json=as_json)
@@ -177,6 +177,20 @@ def list_(
     else:
         columns = ("id", "state", "verdict", "basis", "rounds", "createdAt")
         show_table(found["jobs"], columns)
+
+
+def _document(file: IO[str]) -> Any:
+    try:
+        return json.load(file)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"{file.name} is not JSON.") from error
+
+
+def _object(file: IO[str]) -> dict[str, Any]:
+    found = _document(file)
+    if not isinstance(found, dict):
+        raise click.UsageError(f"{file.name} is not a JSON object.")
+    return found
 
 
 def _judge(words: str) -> dict[str, Any]:

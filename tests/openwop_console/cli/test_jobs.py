@@ -61,6 +61,14 @@ def test_a_whole_request_is_read_from_a_file(call):
     assert Job.objects.count() == 1
 
 
+@pytest.mark.parametrize("typed", ["{", "[1]", "[" * 100_000])
+def test_a_file_that_is_no_request_is_said_so_and_starts_nothing(call, typed):
+    done = call("run", "--file", "-", typed=typed)
+
+    assert (done.exit_code, "is not" in done.output) == (5, True)
+    assert not Job.objects.exists()
+
+
 def test_a_file_may_ask_for_tasks_or_a_team_whose_plan_a_person_then_approves(call, ada):
     asked = team_document(approvePlan=True)
     started = call("run", "--file", "-", "--json", typed=json.dumps(asked))

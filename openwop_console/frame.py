@@ -10,8 +10,10 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from runs.models import Viewer
 from verification.queries.audit import workspaces_audited
 from verification.queries.bell import bell_of
+from verification.queries.jobs import waiting_plans
 from verification.queries.queue import waiting_for
 
 THEMES = ("light", "dark", "system")
@@ -20,7 +22,7 @@ _YEAR_S = 365 * 24 * 3600
 NAV = (
     ("Runs", "runs", "/runs", "runs", ""),
     ("Queue", "queue", "/queue", "queue", "queue-badge"),
-    ("Jobs", "jobs", "/jobs", "jobs", ""),
+    ("Jobs", "jobs", "/jobs", "jobs", "jobs-badge"),
     ("Findings", "findings", "/findings", "findings", ""),
     ("Analytics", "analytics", "/analytics", "analytics", ""),
 )
@@ -35,7 +37,7 @@ class Login(auth.LoginView):
 def frame(request: HttpRequest) -> dict[str, Any]:
     """Give every template the navigation and the reader's theme."""
     theme = request.COOKIES.get("theme", "system")
-    waiting = waiting_for(request.user) if request.user.is_authenticated else 0
+    counts = waiting_counts(request.user) if request.user.is_authenticated else {}
     return {
         "nav": [
             {
@@ -44,7 +46,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
                 "active": request.path.startswith(prefix),
                 "icon": icon,
                 "badge_id": badge,
-                "badge": waiting if badge else 0,
+                "badge": counts.get(badge, 0),
             }
             for label, name, prefix, icon, badge in NAV
         ],
@@ -52,6 +54,11 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "bell": bell_of(request.user, timezone.now()),
         "may_audit": bool(workspaces_audited(request.user)),
     }
+
+
+def waiting_counts(viewer: Viewer) -> dict[str, int]:
+    """Return how many wait for a person, by the badge of the navigation that says it."""
+    return {"queue-badge": waiting_for(viewer), "jobs-badge": waiting_plans(viewer).count()}
 
 
 @require_POST

@@ -176,7 +176,10 @@ def list_(
         show_json(found["jobs"])
     else:
         columns = ("id", "state", "verdict", "basis", "rounds", "createdAt")
-        show_table(found["jobs"], columns)
+        rows = [
+            {**job, "state": job["phase"]} if not job["endedAt"] else job for job in found["jobs"]
+        ]
+        show_table(rows, columns)
 
 
 def _document(file: IO[str]) -> Any:

@@ -19,7 +19,7 @@ from verification.domain.jobs.states import Operation
 from verification.job_ledger import Ledger, load
 from verification.jobs_api import find_job
 from verification.models import Content, Job, JobStep
-from verification.queries.jobs import account_of, is_model, phase_of
+from verification.queries.jobs import account_of, is_model, phase_of, waited_for_people
 
 
 def find(viewer: Viewer, uid: UUID) -> Job | None:
@@ -80,12 +80,23 @@ def _head(job: Job, steps: Sequence[JobStep]) -> dict[str, Any]:
         "ended_at": job.ended_at,
         "deadline_at": None if job.has_ended else job.deadline_at,
         "waited_s": seconds(job.created_at, first),
-        "took_s": seconds(job.created_at, job.ended_at),
+        **_took(job, steps),
         "attempts": job.fence,
         "target": job.about_target,
         "target_url": address_of(job.about_run) if job.about_run else "",
         "run_url": address_of(job.run),
         "asked_by": job.asked_by,
+    }
+
+
+def _took(job: Job, steps: Sequence[JobStep]) -> dict[str, str]:
+    """Return how long a job took, without the time that people took to decide, which is beside."""
+    if job.ended_at is None:
+        return {"took_s": "", "people_s": ""}
+    people = waited_for_people(steps)
+    return {
+        "took_s": seconds(job.created_at, job.ended_at - people),
+        "people_s": seconds(job.created_at, job.created_at + people) if people else "",
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -10,9 +11,18 @@ from django.views.decorators.http import require_GET
 
 from openwop_console.pages.run import address_of
 from runs.models import Viewer
+from verification.actions.askers import may_ask
 from verification.domain.jobs.states import Operation
 from verification.models import Job
-from verification.queries.jobs import PAGE, Tasks, dissent_in, phases_of, tasks_in, tokens_of
+from verification.queries.jobs import (
+    PAGE,
+    Tasks,
+    dissent_in,
+    phases_of,
+    tasks_in,
+    tokens_of,
+    waiting_plans,
+)
 
 _TABS = {
     "": "All",
@@ -42,6 +52,8 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     rows = found[:PAGE]
     tokens, dissent, tasks = tokens_of(rows), dissent_in(rows), tasks_in(rows)
     phases = phases_of(rows)
+    waiting = waiting_plans(viewer).filter(pk__in=[job.pk for job in rows])
+    plans = {job.pk for job in waiting.select_related("workspace") if _may_decide(viewer, job)}
     address = reverse("jobs")
     return {
         "rows": [
@@ -51,6 +63,7 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
                 tokens=tokens.get(job.pk, 0),
                 dissent=dissent.get(job.pk, 0),
                 tasks=tasks.get(job.pk),
+                plan_waits=job.pk in plans,
             )
             for job in rows
         ],
@@ -69,6 +82,10 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _may_decide(viewer: Viewer, job: Job) -> bool:
+    return isinstance(viewer, User) and may_ask(viewer, job.workspace)
+
+
 def _of_tab(jobs: Any, tab: str) -> Any:
     if tab == "running":
         return jobs.filter(state__in=["queued", "running"])
@@ -77,13 +94,16 @@ def _of_tab(jobs: Any, tab: str) -> Any:
     return jobs.filter(state=tab) if tab else jobs
 
 
-def _row(job: Job, *, phase: str, tokens: int, dissent: int, tasks: Tasks | None) -> dict[str, Any]:
+def _row(
+    job: Job, *, phase: str, tokens: int, dissent: int, tasks: Tasks | None, plan_waits: bool
+) -> dict[str, Any]:
     return {
         "uid": job.uid,
         "operation": job.operation,
         "is_consensus": job.operation == Operation.CONSENSUS,
         "tasks": tasks,
         "url": reverse("job", args=[job.uid]),
+        "plan_url": reverse("job-plan", args=[job.uid]) if plan_waits else "",
         "state": job.state if job.has_ended else phase,
         "verdict": job.verdict,
         "basis": job.basis,

@@ -17,6 +17,7 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from openwop_console.frame import waiting_counts
 from openwop_console.pages import (
     bulk,
     escalation,
@@ -46,14 +47,13 @@ from verification.actions.bulk import batch_group
 from verification.domain.jobs.states import Operation
 from verification.models import Job
 from verification.queries.bell import bell_of
-from verification.queries.queue import waiting_for
 
 NOT_FOUND = 4404
 NOT_SIGNED_IN = 4403
 
 
 class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """Any signed-in page: keeps the queue badge true."""
+    """Any signed-in page: keeps the badges true."""
 
     quiet_s: ClassVar[float] = 0.5
     """Bells that ring within this time of a read are answered by one read; so are those that ring
@@ -123,11 +123,13 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
 
 def badge(user: Viewer) -> str:
-    """Return the queue's count, as every page shows it."""
-    context = {"id": "queue-badge", "count": waiting_for(user), "oob": True}
+    """Return the counts of what waits for a person, as every page shows them."""
     bell = {"bell": bell_of(user, timezone.now()), "oob": True}
     return (
-        render_to_string("components/count.html", context)
+        "".join(
+            render_to_string("components/count.html", {"id": name, "count": count, "oob": True})
+            for name, count in waiting_counts(user).items()
+        )
         + render_to_string("components/bell.html", bell)
         + render_to_string("components/bell_lines.html", bell)
     )

@@ -15,6 +15,7 @@ from verification import bells
 from verification.actions.audit import record
 from verification.actions.job_leases import locked
 from verification.actions.job_records import settle, start_step
+from verification.actions.job_runs import tell_going_on
 from verification.domain.consensus.asks import AskPerson
 from verification.domain.consensus.history import Phase, Usage
 from verification.domain.consensus.plan import Approval, PlanSchema
@@ -81,10 +82,8 @@ def _wait(ledger: Ledger, ask: AskPerson, now: datetime) -> None:
 
 def _record(ledger: Ledger, ask: AskPerson, said: str, now: datetime) -> None:
     job = ledger.job
-    if job.paused_at is not None:  # Nobody can decide against a clock that ran for others.
-        job.deadline_at += now - job.paused_at
-        job.paused_at = None
-        job.save(update_fields=["deadline_at", "paused_at"])
+    if job.paused_at is not None:
+        tell_going_on(job=job, now=now)
     settle(ledger, ask, start_step(ledger, ask, 0, now), Said(said, Usage(), None), now)
 
 

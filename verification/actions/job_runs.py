@@ -134,6 +134,22 @@ def _tell_end_of_tasks(job: Job, now: datetime) -> None:
     job.save(update_fields=["iterations"])
 
 
+def tell_pause(*, job: Job, now: datetime) -> None:
+    """Stop a job's clock, and say on its run that nothing goes on before a person has decided."""
+    job.paused_at = now
+    job.save(update_fields=["paused_at"])
+    tell(job, [("run.paused", told.pauses())], now)
+
+
+def tell_going_on(*, job: Job, now: datetime) -> None:
+    """Let a job's clock go on, which may not have run for others than those who decide."""
+    assert job.paused_at is not None  # noqa: S101  (the caller has looked)
+    job.deadline_at += now - job.paused_at
+    job.paused_at = None
+    job.save(update_fields=["deadline_at", "paused_at"])
+    tell(job, [("run.resumed", {})], now)
+
+
 def begin_child(*, task: JobTask, now: datetime) -> None:
     """Begin the run of a task; the job's own run says so before and after."""
     job = task.job

@@ -19,7 +19,7 @@ from verification.actions import job_people, job_traces
 from verification.actions.job_end import break_off, conclude
 from verification.actions.job_leases import Lease, fruitless, held, is_held, leave
 from verification.actions.job_records import count_as_lost, settle, start_step
-from verification.actions.job_runs import tell_answer
+from verification.actions.job_runs import tell_answer, tell_pause
 from verification.actions.job_tasks import keep_tasks
 from verification.calls import Endpoint
 from verification.domain.consensus.asks import Ask, AskJudge, AskPerson, AskWorker
@@ -155,8 +155,7 @@ def _leave(look: _Look) -> Left:
     pending = look.standing.pending
     only_people = bool(pending) and all(isinstance(ask, AskPerson) for ask in pending)
     if only_people and look.job.paused_at is None:
-        look.job.paused_at = look.now
-        look.job.save(update_fields=["paused_at"])
+        tell_pause(job=look.job, now=look.now)
     leave(lease=look.lease, job=look.job, now=look.now)
     return Left()
 

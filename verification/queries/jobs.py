@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -9,16 +10,18 @@ from django.db.models import Count, F, Q, Sum
 
 from runs.domain.timestamps import written
 from runs.models import Viewer
+from verification.domain.consensus.history import Phase
 from verification.domain.consensus.queue import ENDED
 from verification.domain.consensus.result import Result
 from verification.domain.consensus.steps import Done, next_step
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.given import GIVEN
 from verification.domain.jobs.request import RULE
-from verification.domain.jobs.states import JobState, Operation, StepState
+from verification.domain.jobs.states import UNFINISHED, JobState, Operation, StepState
 from verification.domain.jobs.words import number_of
 from verification.job_ledger import load
 from verification.models import Job, JobStep, JobTask, JudgeVote
+from verification.models.job import JobQuerySet
 from verification.queries.job_tasks import team_view
 from verification.queries.team_documents import team_document
 
@@ -162,6 +165,24 @@ def tasks_in(jobs: Collection[Job]) -> dict[int, Tasks]:
     ended = Count("pk", filter=Q(status__in=ENDED))
     counted = rows.annotate(ended=ended, all=Count("pk"))
     return {job: Tasks(ended, every) for job, ended, every in counted}
+
+
+def waiting_plans(viewer: Viewer) -> JobQuerySet:
+    """Return the jobs whose plan waits for a person whom the viewer could be."""
+    asked = JobStep.objects.filter(phase=Phase.APPROVAL, state=StepState.WAITING)
+    seen = Job.objects.visible_to(viewer).filter(state__in=UNFINISHED)
+    return seen.filter(paused_at__isnull=False, pk__in=asked.values("job"))
+
+
+def waited_for_people(steps: Collection[JobStep]) -> timedelta:
+    """Return how long decisions of people were waited for; what overlaps counts once."""
+    waited, until = timedelta(0), None
+    asked = [each for each in steps if each.phase in (Phase.APPROVAL, Phase.RULING)]
+    for step in sorted(asked, key=lambda each: each.started_at):
+        begin = step.started_at if until is None else max(step.started_at, until)
+        if step.ended_at is not None and step.ended_at > begin:
+            waited, until = waited + (step.ended_at - begin), step.ended_at
+    return waited
 
 
 def account_of(job: Job) -> Account:

@@ -75,6 +75,7 @@ def test_a_file_may_ask_for_tasks_or_a_team_whose_plan_a_person_then_approves(ca
     uid = json.loads(started.output)["id"]
     job = worked(Job.objects.get(uid=uid))
 
+    assert f"{uid}  waiting" in call("list").output
     token = create_token(user=ada, name="tests")
     by_key = call("approve", uid)
     assert (by_key.exit_code == 0, worked(job).has_ended) == (False, False)

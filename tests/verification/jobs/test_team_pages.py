@@ -7,6 +7,7 @@ from django.utils import timezone
 from openwop_console.pages.sockets import JobConsumer
 from tests.verification.jobs.building import tasks_started, team_started, worked
 from tests.verification.jobs.test_tasks import shouting
+from verification.actions.job_people import decide_on_plan
 from verification.models import Escalation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -99,6 +100,21 @@ def test_a_plan_that_waits_is_linked_for_those_who_may_decide_only(page, host, c
     seen = words_of(viewer, job)
     assert "May this plan be run?" in seen
     assert f'href="/jobs/{job.uid}/plan"' not in seen
+
+
+def test_a_plan_that_waits_is_counted_beside_jobs_and_linked_from_the_list(page, host, cy):
+    job = worked(team_started(host, approvePlan=True))
+    viewer = Client()
+    viewer.force_login(cy)
+    seen, link = page.get("/runs").context["nav"], f'href="/jobs/{job.uid}/plan"'
+
+    assert {each["label"]: each["badge"] for each in seen if each["badge"]} == {"Jobs": 1}
+    assert link in page.get("/jobs").text
+    assert link not in viewer.get("/jobs").text
+    decide_on_plan(job=job.pk, by="person:1", is_approved=False)
+    worked(job)
+    assert link not in page.get("/jobs").text
+    assert not any(each["badge"] for each in page.get("/runs").context["nav"])
 
 
 def test_a_reply_that_is_no_plan_is_shown_with_what_is_wrong_with_it(page, host):

@@ -1,6 +1,7 @@
 """Runs of teams as jobs: the plan, its approval, and what the coordinator makes of it all."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -11,6 +12,7 @@ from verification.actions.job_people import NothingToApprove, decide_on_plan
 from verification.domain.jobs.refusals import JobRefused
 from verification.models import Job
 from verification.queries.job_tasks import team_view
+from verification.queries.jobs import phase_of, waited_for_people
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,6 +66,29 @@ def test_a_plan_waits_for_a_person_and_is_run_as_they_changed_it(host):
     assert [task.title for task in view.plan.resolved] == ["Write"]
     with pytest.raises(NothingToApprove):
         decide_on_plan(job=job.pk, by="person:1", is_approved=True)
+
+
+def test_the_run_of_a_job_says_that_a_plan_waits_for_a_person_and_that_it_goes_on(host):
+    job = worked(team_started(host, approvePlan=True))
+    assert (job.run.status, phase_of(job)) == ("paused", "waiting")
+
+    decide_on_plan(job=job.pk, by="person:1", is_approved=True)
+    job.run.refresh_from_db()
+    assert job.run.status == "running"
+
+    types = list(worked(job).run.events.filter(origin="host").values_list("type", flat=True))
+    assert types[:3] == ["run.started", "run.paused", "run.resumed"]
+    assert types[-1] == "run.completed"
+
+
+def test_what_a_person_took_to_decide_is_not_what_the_job_took(host):
+    job = worked(team_started(host, approvePlan=True))
+    asked = job.steps.get(phase="approval")
+    decide_on_plan(
+        job=job.pk, by="person:1", is_approved=True, now=asked.started_at + timedelta(hours=2)
+    )
+
+    assert waited_for_people(worked(job).steps.all()) == timedelta(hours=2)
 
 
 def test_a_refused_plan_is_not_run(host):

@@ -48,6 +48,11 @@ def task_started(job: str, number: int) -> dict[str, Any]:
     return {"workflowId": TASK_WORKFLOW, "parentRunId": job, "task": number}
 
 
+def pauses() -> dict[str, str]:
+    """Return the payload of `run.paused`: nothing goes on before a person has decided."""
+    return {"reason": "waits-for-person"}
+
+
 def comes_next(workers: Sequence[str], iteration: int) -> dict[str, Any]:
     """Return the payload of `runOrchestrator.decided`: which tasks are begun."""
     return {

@@ -27,9 +27,9 @@ from runs.queries.timeline import (
     older,
     stalled,
 )
-from verification.models import Escalation, Finding
+from verification.models import Escalation, Finding, Gate
 from verification.queries.ends import end_of
-from verification.queries.gates import Then, gate_panel, gate_panel_at
+from verification.queries.gates import Then, gate_in_parent, gate_panel, gate_panel_at
 from verification.queries.moments import neighbours, place_of
 
 HOLDS = {
@@ -159,8 +159,10 @@ def _standing(run: Run, offset: int = 0) -> dict[str, Any]:
     address = address_of(run)
     end = end_of(run)
     found = Finding.objects.filter(run=run, status="standing")
+    judged = gate_in_parent(run)
     return {
-        "run": _head(run),
+        "run": _head(run, judged.run if judged else None),
+        "judged": _judged(judged) if judged else None,
         "banners": list(_banners(run)),
         "panel": panel_of(run, gate_panel(run, offset), end, address),
         "goal": convergence(run, end, address, run.outcome),
@@ -196,8 +198,18 @@ def _offset(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
 
 
-def _head(run: Run) -> dict[str, Any]:
-    parent_run_id = parent_of(run)
+def _judged(gate: Gate) -> dict[str, str]:
+    return {"run_id": gate.run.run_id, "url": address_of(gate.run), "state": gate.state}
+
+
+def _head(run: Run, judged_in: Run | None = None) -> dict[str, Any]:
+    """Return what the head of the page shows.
+
+    Args:
+        run: whose page it is.
+        judged_in: the run that says it is its parent, where its own log may not name one.
+    """
+    parent_run_id = parent_of(run) or (judged_in.run_id if judged_in else "")
     parent = Run.objects.filter(host=run.host, run_id=parent_run_id or None).first()
     return {
         "run_id": run.run_id,

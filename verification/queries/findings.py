@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 
 from runs.models import Host, Viewer
 from runs.models.viewer import seen_by
 from runs.queries.filters import Filters
 from verification.domain.findings import GRAVEST_FIRST
 from verification.models import Finding, Judgement
+from verification.queries.gates import gates_on_children
 
 PAGE = 50
 STANDING, WITHDRAWN, ANY = "standing", "withdrawn", "any"
@@ -100,25 +101,27 @@ def meter_of(host: Host) -> Meter | None:
 
 
 def _meters(judged: Any) -> list[Meter]:
-    judged = judged.filter(commits__gt=0)
-    sums = (
-        judged.order_by()
-        .values("host__slug")
-        .annotate(all=Sum("commits"), silent=Sum("unverified"))
-    )
-    found = [Meter(each["host__slug"], each["all"], each["silent"]) for each in sums]
+    rows = judged.filter(commits__gt=0).order_by().values("host__slug")
+    sums = rows.annotate(all=Sum("commits"), silent=Sum("unverified", filter=_silent()))
+    found = [Meter(each["host__slug"], each["all"], each["silent"] or 0) for each in sums]
     return sorted(found, key=lambda meter: (-meter.share, meter.host))
 
 
 def unverified_commits(viewer: Viewer, host: str, before: str) -> tuple[list[Judgement], str]:
     """Return one page of runs with unverified commits, newest first, and where the next starts."""
-    silent = _judged(viewer).filter(unverified__gt=0)
+    silent = _judged(viewer).filter(_silent())
     if host:
         silent = silent.filter(host__slug=host)
     if before.isascii() and before.isdigit():
         silent = silent.filter(run__lt=int(before[:18]))
     found = list(silent.select_related("run", "host").order_by("-run")[: PAGE + 1])
     return found[:PAGE], str(found[PAGE - 1].pk) if len(found) > PAGE else ""
+
+
+def _silent() -> Q:
+    """Keep judgements with unverified commits, but of runs whose result was judged as a whole."""
+    judged = gates_on_children().filter(run__host=OuterRef("host"), target=OuterRef("run__run_id"))
+    return Q(unverified__gt=0) & ~Q(Exists(judged))
 
 
 def _judged(viewer: Viewer) -> Any:

@@ -16,11 +16,13 @@ from django.db.models.functions import RowNumber
 from runs.models import Event, Run
 from verification.domain.findings import Finding as ConcludedFinding
 from verification.domain.findings import Severity
-from verification.domain.gates import WORST_FIRST
+from verification.domain.gates import WORST_FIRST, GateState
 from verification.domain.gates import Gate as ConcludedGate
 from verification.domain.past_claims import Reviews
 from verification.domain.routes import routes
+from verification.domain.subjects import SubjectKind
 from verification.models import Escalation, Finding, Gate, Verdict
+from verification.models.gate import OfRunQuerySet
 from verification.premises import premises_at, reviews_at
 from verification.rows import gate_row, verdict_rows
 
@@ -125,6 +127,18 @@ def gate_panel(run: Run, offset: int = 0) -> GatePanel:
         latest.order_by("sequence"),
         _Rest(counts, dict(counted_verdicts), findings, offset),
     )
+
+
+def gates_on_children() -> OfRunQuerySet:
+    """Return the gates on whole child runs on which a verdict stands, in the logs of others."""
+    found = Gate.objects.filter(subject_kind=SubjectKind.CHILD_RUN)
+    return found.exclude(state=GateState.NO_VERDICT)
+
+
+def gate_in_parent(run: Run) -> Gate | None:
+    """Return the gate that another run of the host, its parent, has on this run as a whole."""
+    found = gates_on_children().filter(run__host=run.host_id, target=run.run_id)
+    return found.select_related("run__host").order_by("pk").first()
 
 
 def gate_panel_at(run: Run, position: int) -> GatePanel:

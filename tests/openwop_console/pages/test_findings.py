@@ -203,6 +203,38 @@ class TestTheMeter:
         assert "silent-e1" in text
         assert "foreign" not in reader.get("/findings/unverified").text
 
+    def test_a_child_run_that_its_parent_judges_as_a_whole_is_not_without_a_verdict(
+        self, host, reader
+    ):
+        send(host, decided(1, run="child"), event(2, "run.completed", run="child"))
+        merged = {"workerId": "w", "parentRunId": "r-1", "childRunId": "child"}
+        handed = [
+            event(at, "core.workflowChain.event", payload={"phase": phase, **merged})
+            for at, phase in ((1, "dispatch.succeeded"), (2, "child.completed"))
+        ]
+        send(host, event(0, "run.started"), *handed)
+        assert "1 of 1 (100.0 %)" in reader.get("/findings/unverified").text
+        assert "No verifier turn in this run yet" in reader.get("/runs/alpha/child").text
+        send(host, verified(3, "child", "pass"))
+
+        text = reader.get("/findings/unverified").text
+        assert ("0 of 1 (0.0 %)" in text, "Every commit had a verdict" in text) == (True, True)
+        seen = reader.get("/runs/alpha/child").text
+        assert "is judged in its parent" in seen
+        assert seen.count('href="/runs/alpha/r-1"') == 2
+
+    def test_another_hosts_verdict_on_a_run_of_the_same_name_says_nothing(
+        self, host, other_host, reader
+    ):
+        send(host, decided(1, run="child"), event(2, "run.completed", run="child"))
+        merged = {"workerId": "w", "parentRunId": "r-1", "childRunId": "child"}
+        handed = event(
+            1, "core.workflowChain.event", payload={"phase": "child.completed", **merged}
+        )
+        send(other_host, event(0, "run.started"), handed, verified(2, "child", "pass"))
+
+        assert "1 of 1 (100.0 %)" in reader.get("/findings/unverified").text
+
     def test_the_hosts_own_page_shows_the_number(self, host, client):
         send(host, decided(1), event(2, "run.completed"))
         admin = person("root")

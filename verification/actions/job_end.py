@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.conf import settings
+from django.db.models import F
 
 from verification import bells
 from verification.actions import job_traces
@@ -50,6 +51,16 @@ def break_off(job: Job, because: str, now: datetime) -> None:
     _end(job, JobState.BROKEN, None, GateVerdict.FAIL, now)
 
 
+def _lose_what_is_set_aside(job: Job) -> None:
+    """Take calls whose worker was killed as paid for: nobody will ask them again."""
+    job.steps.filter(reserved_tokens__gt=0).update(
+        lost_tokens=F("lost_tokens") + F("reserved_tokens"),
+        lost_usd=F("lost_usd") + F("reserved_usd"),
+        reserved_tokens=0,
+        reserved_usd=0,
+    )
+
+
 def _end(
     job: Job, state: JobState, basis: JobBasis | None, verdict: GateVerdict | None, now: datetime
 ) -> None:
@@ -57,6 +68,7 @@ def _end(
     job.basis = "" if basis is None else basis.value
     job.ended_at, job.lease_until, job.paused_at = now, None, None
     job.tasks.update(lease_until=None)
+    _lose_what_is_set_aside(job)
     if settings.OTLP_TRACES:
         job.export_at = now
         bells.ring(bells.EXPORT, job.pk)

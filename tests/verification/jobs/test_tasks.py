@@ -38,6 +38,7 @@ from verification.models import (
     Span,
 )
 from verification.queries.job_tasks import team_view
+from verification.queries.jobs import account_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -418,6 +419,20 @@ def test_a_worker_that_slept_past_its_lease_on_a_task_writes_nothing(host, model
     assert list(job.steps.order_by("pk").values()) == before
     assert job.basis == "unverified"
     assert job.steps.get(task="task-1").lost_tokens > 0
+
+
+def test_what_was_set_aside_for_a_killed_worker_is_lost_when_the_job_ends(host, models):
+    job = with_models(host)
+    next_todo(lease=take(job=job.pk, now=timezone.now(), task=1), now=timezone.now())
+    aside = account_of(job).set_aside
+    JobTask.objects.filter(job=job).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    cancel(job=job.pk, by="person:1")
+    job = worked(job)
+
+    account = account_of(job)
+    assert (job.stop, aside > 0) == ("cancelled", True)
+    assert (account.set_aside, account.lost) == (0, aside)
 
 
 def test_whoever_looks_at_all_tasks_leaves_the_leases_of_others_alone(host, models, monkeypatch):

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -38,7 +40,7 @@ from verification.domain.interrupt_request import InterruptRequest
 from verification.domain.lifecycle import MAY, Move, State, check_not_settled
 from verification.domain.refusals import AlreadyResolved, AlreadySettled, StaleView
 from verification.domain.timing import heartbeat
-from verification.models import Comment, Delivery, Escalation, Gate, Resolution
+from verification.models import Comment, Delivery, Escalation, Gate, Resolution, Vote
 from verification.queries.differences import Change, differences
 from verification.queries.queue import deciders, done_by, next_for
 from verification.queries.reviewing import reviews_shown
@@ -178,16 +180,35 @@ def _resolve(request: HttpRequest, found: Escalation) -> HttpResponse:
         if not _was_said(found, person, request.POST.get("action", "")):
             raise
         return redirect(_address(found))  # pressed twice: it is as they want it
-    if isinstance(said, Resolution):
-        messages.success(request, "Decided. What becomes of it shows below.")
-    elif isinstance(said, Comment):
-        messages.success(request, "Said. Somebody still has to decide.")
-    else:
-        messages.success(request, "Your say is in. Others are asked too.")
-    following = next_for(request.user, timezone.now())
+    following = next_for(person, timezone.now())
     if request.POST.get("then") == "next" and following is not None:
+        messages.success(request, _told_elsewhere(found, said, person))
         return redirect("escalation", following.pk)
+    messages.success(request, _told_here(said))
     return redirect(_address(found))
+
+
+def _told_here(said: Resolution | Comment | Vote) -> str:
+    if isinstance(said, Resolution):
+        return "Decided. What becomes of it shows below."
+    if isinstance(said, Comment):
+        return "Said. Somebody still has to decide."
+    return "Your say is in. Others are asked too."
+
+
+def _told_elsewhere(found: Escalation, said: Resolution | Comment | Vote, by: User) -> str:
+    """Return what the page of the next matter says: which one this was, and how to take it back."""
+    shown: dict[str, Any] = {
+        "name": found.run.workflow_id or found.run.run_id,
+        "url": _address(found),
+    }
+    if isinstance(said, Resolution):
+        shown["action"] = said.action
+        shown["undo_until"] = _undo_until(found, said, by)
+        shown["undo_url"] = reverse("escalation-act", args=[found.pk, "undo"])
+    else:
+        shown["told"] = _told_here(said)
+    return render_to_string("verification/told.html", shown)
 
 
 def _keep_typed(request: HttpRequest, found: Escalation) -> None:
@@ -298,15 +319,18 @@ def _what(delivery: Delivery) -> str:
 
 
 def _resolution(found: Escalation, resolution: Resolution, viewer: Viewer) -> dict[str, Any]:
-    until = resolution.at + situations.rules_of(found.queue).undo
-    can_undo = resolution.by == viewer and timezone.now() < until
     return {
         "action": resolution.action,
         "by": resolution.by.get_username(),
         "at": resolution.at,
         "reason": resolution.reason,
-        "undo_until": until if can_undo else None,
+        "undo_until": _undo_until(found, resolution, viewer),
     }
+
+
+def _undo_until(found: Escalation, resolution: Resolution, viewer: Viewer) -> datetime | None:
+    until = resolution.at + situations.rules_of(found.queue).undo
+    return until if resolution.by == viewer and timezone.now() < until else None
 
 
 def _urls(found: Escalation, viewer: Viewer) -> dict[str, str]:

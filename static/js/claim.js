@@ -46,8 +46,7 @@
 
   // An undo that is over is not offered.
   setInterval(() => {
-    const undo = document.getElementById("undo");
-    if (undo && new Date(undo.dataset.until) < window.serverNow()) undo.remove();
+    for (const undo of document.querySelectorAll(".undo")) if (new Date(undo.dataset.until) < window.serverNow()) undo.remove();
   }, 250);
 
   // What is pressed twice is sent once.

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from runs.actions.hosts import connect_host
 from runs.actions.people import grant
-from runs.models import Role
+from runs.models import Role, Run
 from tests.factories import decided, event, person, send, verified
 from tests.local_servers import http, serving
 from verification import bells, sweeping
@@ -185,6 +185,57 @@ class TestTheReviewPage:
         theirs = as_(ben).post(f"/queue/{found.pk}/resolve", posted, follow=True)
         assert other.status_code == 302
         assert "already decided by ada" in str(next(iter(theirs.context["messages"])))
+
+    def decide(self, client, found, **more):
+        """Claim and decide as the form does, and return what the next page says."""
+        client.post(f"/queue/{found.pk}/claim")
+        page = client.get(f"/queue/{found.pk}").content.decode()
+        seen = page.split('name="seen" value="')[1].split('"')[0]
+        posted = {"seen": seen, "action": "send_back", "feedback": "Shorter.", **more}
+        return client.post(f"/queue/{found.pk}/resolve", posted, follow=True)
+
+    def test_on_the_next_page_it_is_said_which_one_was_decided_with_a_way_back(self, host, ada):
+        found, following = failed(host), failed(host, run="r-2")
+        client = as_(ada)
+        answer = self.decide(client, found, then="next")
+
+        assert answer.redirect_chain[-1][0] == f"/queue/{following.pk}"
+        said = str(next(iter(answer.context["messages"])))
+        assert said.startswith("Sent back: ")
+        assert f'<a href="/queue/{found.pk}">See it</a>' in said
+        assert f'formaction="/queue/{found.pk}/undo"' in said
+        assert 'id="move"' in answer.content.decode()
+        undone = client.post(f"/queue/{found.pk}/undo", follow=True)
+        assert undone.redirect_chain[-1][0] == f"/queue/{found.pk}"
+        assert "Yours for" in undone.content.decode()
+
+    def test_what_cannot_be_taken_back_offers_no_undo_on_the_next_page(self, host, ada, settings):
+        settings.UNDO_S = 0
+        answer = self.decide(as_(ada), failed(host), then="stay")
+        assert "/undo" not in answer.content.decode()
+
+        found, _ = failed(host, run="r-2"), failed(host, run="r-3")
+        said = str(next(iter(self.decide(as_(ada), found, then="next").context["messages"])))
+        assert "See it" in said
+        assert "/undo" not in said
+
+    def test_a_note_that_leaves_it_open_says_on_the_next_page_which_one_it_was(self, host, ada):
+        found, _ = failed(host), failed(host, run="r-2")
+        passed_on = {"action": "cannot_decide", "reason": "Not my field.", "then": "next"}
+        answer = self.decide(as_(ada), found, **passed_on)
+
+        said = str(next(iter(answer.context["messages"])))
+        assert "Somebody still has to decide." in said
+        assert f'href="/queue/{found.pk}"' in said
+        assert "/undo" not in said
+
+    def test_a_name_in_what_is_said_is_text(self, host, ada):
+        found, _ = failed(host), failed(host, run="r-2")
+        Run.objects.filter(pk=found.run_id).update(workflow_id="<img src=x>")
+        page = self.decide(as_(ada), found, then="next").content.decode()
+
+        assert "&lt;img src=x&gt;</bdi>" in page
+        assert "<img src=x>" not in page
 
     def test_a_lead_hands_it_over_from_the_page_and_others_cannot(self, host, root, ada, ben, cy):
         found = failed(host)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib import messages
@@ -15,14 +16,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from openwop_console.pages.decision_form import (
-    REASONS,
     decision_in,
     drafted,
     drawn_action,
     drawn_fields,
+    fault_of,
     seen_in,
     seen_text,
+    usual_reasons,
     with_drafts,
+    with_fault,
 )
 from openwop_console.pages.delivery_strip import delivery_of, progress_of
 from openwop_console.pages.escalation_evidence import evidence_of
@@ -33,9 +36,11 @@ from runs.models import Viewer
 from verification import situations
 from verification.actions import comments, escalations
 from verification.actions.redrive import redrive
+from verification.domain.choices import questions_of
 from verification.domain.decisions import UnreadableDecision
 from verification.domain.delivery import GIVEN_UP
 from verification.domain.errors import VerificationError
+from verification.domain.fields import WHOLE
 from verification.domain.interrupt_request import InterruptRequest
 from verification.domain.lifecycle import MAY, Move, State, check_not_settled
 from verification.domain.refusals import AlreadyResolved, AlreadySettled, StaleView
@@ -70,11 +75,13 @@ def act(request: HttpRequest, pk: int, move: str) -> HttpResponse:
             return _resolve(request, found)
         _MOVES[move](request, found)
     except VerificationError as refused:
-        messages.error(request, str(refused))
+        fault = fault_of(refused, request.POST, found) if move == "resolve" else {}
+        if not fault:
+            messages.error(request, str(refused))
         if move == "resolve":
             _keep_typed(request, found)
         if move == "resolve" and not isinstance(refused, AlreadySettled):
-            return _page(request, _visible(request, pk), refused)
+            return _page(request, _visible(request, pk), refused, fault)
     return redirect("queue" if move in _BACK_TO_QUEUE else _address(found))
 
 
@@ -112,11 +119,13 @@ def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
     is_waiting = found.state in (State.OPEN, State.CLAIMED)
     offered = situations.choices_of(found, interrupt) if is_waiting else ()
     typed = comments.draft_of(found, viewer) if isinstance(viewer, User) else {}
+    asked = _asked(found, viewer, interrupt)
+    has_verdict = bool(seen_in(asked["seen"]).verdicts)
     return {
-        "escalation": _asked(found, viewer, interrupt),
+        "escalation": asked,
         "actions": [drawn_action(choice, number) for number, choice in enumerate(offered, 1)],
         "fields": with_drafts(drawn_fields(offered), typed),
-        "reason_templates": REASONS,
+        "usual_reasons": usual_reasons(offered, has_verdict=has_verdict),
         "reviews": reviews_shown(found, viewer),
         "turns": _turns(found),
         "resolution": resolution and _resolution(found, resolution, viewer),
@@ -154,14 +163,18 @@ def _stale(found: Escalation, changed: list[Change]) -> list[dict[str, Any]]:
 
 
 def _page(
-    request: HttpRequest, found: Escalation, refused: VerificationError | None = None
+    request: HttpRequest,
+    found: Escalation,
+    refused: VerificationError | None = None,
+    fault: Mapping[str, str] = MappingProxyType({}),
 ) -> HttpResponse:
     shown = content(found, request.user)
     shown |= {"evidence": evidence_of(found), "comments": _comments(found)}
     if refused is not None:
         typed = drafted(request.POST)
         shown["drafts"], shown["chosen"] = typed, typed.get("action", "")
-        shown["fields"] = with_drafts(shown["fields"], typed)
+        shown["fields"] = with_fault(with_drafts(shown["fields"], typed), fault)
+        shown["fault"] = fault
         if isinstance(refused, StaleView):
             seen = seen_in(request.POST.get("seen", ""))
             shown["stale"] = _stale(found, differences(found, seen))
@@ -284,6 +297,11 @@ def _asked(found: Escalation, viewer: Viewer, interrupt: InterruptRequest | None
             "kind": interrupt.kind.value,
             "title": interrupt.title,
             "prompt": interrupt.prompt,
+            "questions": [
+                {"text": each.label, "help": each.help}
+                for each in questions_of(interrupt)
+                if each.name != WHOLE and each.label != interrupt.prompt
+            ],
             "wanted": situations.approvals_wanted(interrupt),
             "provider": interrupt.provider,
         },

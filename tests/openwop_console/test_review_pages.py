@@ -237,6 +237,66 @@ class TestTheReviewPage:
         assert "&lt;img src=x&gt;</bdi>" in page
         assert "<img src=x>" not in page
 
+    def asked(self, host) -> Escalation:
+        questions = [{"id": "arrival", "question": "By when must you be in Lisbon?"}]
+        asked = {"kind": "clarification", "interruptId": "i-1", "questions": questions}
+        pause = event(1, "node.suspended", nodeId="ask-traveller", payload=asked)
+        send(host, event(0, "run.started"), pause)
+        return Escalation.objects.get()
+
+    def test_a_question_to_a_person_is_shown_before_anybody_claims_it(self, host, ada):
+        page = as_(ada).get(f"/queue/{self.asked(host).pk}").content.decode()
+
+        what_is_asked = page.split('id="asked-title"')[1].split("</section>")[0]
+        assert "By when must you be in Lisbon?" in what_is_asked
+
+    def test_usual_reasons_are_those_of_the_actions_that_are_offered(self, host, ada):
+        asked = as_(ada).get(f"/queue/{self.asked(host).pk}").content.decode()
+        judged = as_(ada).get(f"/queue/{failed(host, run='r-2').pk}").content.decode()
+
+        assert "The verdict is right." in judged
+        assert "The verdict is right." not in asked
+        assert "Letting it through" not in asked
+        assert "Somebody closer to the matter should decide." in asked
+
+    def test_a_usual_reason_of_another_action_is_not_taken_for_one(self, host, ada):
+        found = failed(host)
+        unfit = {"action": "override", "reason_template": "The verdict is right."}
+        page = self.decide(as_(ada), found, **unfit).content.decode()
+
+        assert "Choose a reason that fits the action" in page
+        found.refresh_from_db()
+        assert found.state == "claimed"
+
+    @pytest.mark.parametrize(
+        ("posted", "field", "sentence"),
+        [
+            ({"feedback": " "}, "feedback", "This action needs feedback."),
+            ({"action": "override"}, "reason", "This action needs a reason."),
+        ],
+    )
+    def test_what_is_missing_is_said_at_its_field_which_has_the_focus(
+        self, host, ada, posted, field, sentence
+    ):
+        answer = self.decide(as_(ada), failed(host), **posted)
+        page = answer.content.decode()
+
+        assert answer.status_code == 422
+        assert page.count(sentence) == 1
+        assert f'<p class="error" id="{field}-error">{sentence}</p>' in page
+        control = page.split(f'<textarea class="input" id="{field}"')[1].split(">")[0]
+        assert f'aria-invalid="true" aria-describedby="{field}-error" autofocus' in control
+        assert page.count("autofocus") == 1
+
+    def test_an_answer_that_is_missing_is_said_at_its_question(self, host, ada):
+        answer = self.decide(as_(ada), self.asked(host), action="answer", feedback="")
+        page = answer.content.decode()
+
+        assert answer.status_code == 422
+        control = page.split('name="answer.arrival"')[1].split(">")[0]
+        assert 'aria-invalid="true" autofocus' in control
+        assert 'id="field-1-error">This is needed.</p>' in page
+
     def test_a_lead_hands_it_over_from_the_page_and_others_cannot(self, host, root, ada, ben, cy):
         found = failed(host)
         assert "Hand over" not in as_(ada).get(f"/queue/{found.pk}").content.decode()
@@ -338,6 +398,17 @@ class TestManyAtOnce:
         done = self.begin(root, where)
         assert "2 of 2 closed" in done
         assert [each.pk for each in Escalation.objects.waiting()] == [found[0].pk]
+
+    def test_each_line_says_which_matter_it_is(self, host, root):
+        for run in ("r-1", "r-2"):
+            failed(host, run=run)
+        where = self.chosen(root, do="close", all="on", query="tab=unclaimed")
+
+        lines = as_(root).get(where).content.decode().split("<tbody>")[1].split("</tr>")[:2]
+        for run, line in zip(("r-1", "r-2"), lines, strict=True):
+            assert f'href="/runs/{host.slug}/{run}"' in line
+            assert f"{run}-e1" in line
+            assert host.slug in line.split("</a>")[-1]
 
     def test_what_nobody_holds_is_skipped_with_the_reason(self, host, root):
         where = self.chosen(root, do="release", id=[str(failed(host).pk)])

@@ -66,7 +66,8 @@ class TextRequired(VerificationError):
     def __init__(self, action: Action, which: str) -> None:
         self.action = action
         self.which = which
-        super().__init__(f"This action needs a {which}.")
+        article = "a " if which == "reason" else ""
+        super().__init__(f"This action needs {article}{which}.")
 
 
 ABOUT_THE_RESULT = frozenset(
@@ -101,6 +102,11 @@ def choices(
     elif "ask_user" in reasons:
         offered.append(replace(_BASE[Action.ANSWER], fields=(text_field("answer", "Answer"),)))
     return (*offered, _BASE[Action.CANNOT_DECIDE])
+
+
+def questions_of(interrupt: InterruptRequest) -> tuple[FormField, ...]:
+    """Return the questions that a person answers, with the fields for them; none: no answer."""
+    return _questions(interrupt) if Action.ANSWER in offered_by(interrupt) else ()
 
 
 def check_chosen(available: Sequence[Choice], decision: Decision) -> Choice:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from openwop_console.pages.run import address_of
 from openwop_console.pages.settings_frame import person_of
 from runs.models import Viewer
 from verification.actions.bulk import MOST, may_move_many, prepare, start
@@ -85,7 +86,7 @@ def content(found: Batch, query: Mapping[str, str]) -> dict[str, Any]:
         done=Count("pk", filter=Q(done_at__isnull=False)),
         refused=Count("pk", filter=~Q(refused="")),
     )
-    rows = found.items.select_related("escalation__run").order_by("pk")
+    rows = found.items.select_related("escalation__run__host").order_by("pk")
     page = Paginator(rows, PAGE).get_page(query.get("page", "1"))
     is_asked = found.started_at is None
     return {
@@ -147,6 +148,10 @@ def _item(each: BatchItem, batch: Batch) -> dict[str, Any]:
         "url": reverse("escalation", args=[row.pk]),
         "reason": row.reason,
         "name": row.run.workflow_id or row.run.run_id,
+        "target": row.target,
+        "run_id": row.run.run_id,
+        "run_url": address_of(row.run),
+        "host": row.run.host.slug,
         "refused": refused,
         "is_done": each.done_at is not None,
     }

@@ -146,6 +146,7 @@ def _outcome(job: Job, votes: Sequence[JudgeVote]) -> dict[str, Any] | None:
             accepts=sum(each.accepted for each in last),
             judges=len(job.shape["judges"]),
             quorum=job.shape["quorum"],
+            unasked=len(job.shape["judges"]) - len(last),
         ),
         "gate": gate.state if gate else "",
         "escalation_url": reverse("escalation", args=[waiting.pk]) if waiting else "",

@@ -99,6 +99,7 @@ def _row(
 ) -> dict[str, Any]:
     return {
         "uid": job.uid,
+        "short": str(job.uid)[:8],
         "operation": job.operation,
         "is_consensus": job.operation == Operation.CONSENSUS,
         "tasks": tasks,

@@ -49,6 +49,8 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
             "newer_url": list_address("runs", filters, before="") if filters.before else "",
             "older_url": list_address("runs", filters, before=page.next) if page.next else "",
         },
+        "hidden": page.hidden,
+        "hidden_url": list_address("runs", filters, before="", tasks="shown"),
         "first_event": None if page.total else _first_event(),
     }
 
@@ -95,6 +97,7 @@ def _filters(page: Page) -> dict[str, Any]:
     }
     return {
         "q": filters.q,
+        "tasks": filters.tasks,
         "selects": [
             {
                 "name": name,

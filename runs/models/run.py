@@ -16,6 +16,23 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Keep the runs that the viewer may know of."""
         return self.filter(seen_by(viewer, workspace="workspace_id", host="host_id"))
 
+    def quiet_tasks(self) -> "RunQuerySet":
+        """Keep the runs of single tasks of the Console's own jobs that ask for no attention.
+
+        Their job's run says what became of them.
+        """
+        return self.filter(_quiet_task())
+
+    def without_quiet_tasks(self) -> "RunQuerySet":
+        """Leave those out."""
+        return self.exclude(_quiet_task())
+
+
+def _quiet_task() -> models.Q:
+    own = Host.objects.filter(is_own=True).values("pk")
+    asks_nothing = models.Q(held=False, worst_finding="", open_escalations=0)
+    return models.Q(host__in=own, parent_run_id__gt="") & asks_nothing
+
 
 class Run(models.Model):
     """One execution on a host.

@@ -27,6 +27,13 @@ class RunFilters(Filters):
     host: str = ""
     standing: str = ""
     q: str = ""
+    tasks: str = ""
+    """`shown`: the runs of single tasks of the Console's jobs as well."""
+
+    @property
+    def hides_tasks(self) -> bool:
+        """Say whether the runs of single tasks are left out: nobody has asked for them."""
+        return not (self.q or self.host or self.tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class Page:
     tiles: Sequence[Tile]
     hosts: Sequence[str]
     total: int
+    hidden: int
+    """Runs of single tasks that the filters keep and that are not shown."""
     filters: RunFilters = field(default_factory=RunFilters)
 
 
@@ -77,7 +86,8 @@ def _tiles(stalled_before: datetime) -> dict[str, tuple[str, Q]]:
 def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_after_s: int) -> Page:
     """Return the newest runs that the viewer sees and the filters keep."""
     stalled_before = now - timedelta(seconds=stalled_after_s)
-    visible = Run.objects.visible_to(viewer)
+    every = Run.objects.visible_to(viewer)
+    visible = every.without_quiet_tasks() if filters.hides_tasks else every
     tiles = _tiles(stalled_before)
     counts = visible.aggregate(
         total=Count("pk"), **{key: Count("pk", filter=rule) for key, (_, rule) in tiles.items()}
@@ -93,9 +103,10 @@ def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_afte
             Tile(key, label, counts[key], filters.tile == key) for key, (label, _) in tiles.items()
         ],
         hosts=list(
-            Host.objects.filter(runs__in=visible).distinct().values_list("slug", flat=True)[:100]
+            Host.objects.filter(runs__in=every).distinct().values_list("slug", flat=True)[:100]
         ),
         total=counts["total"],
+        hidden=narrow(every.quiet_tasks(), filters, tiles).count() if filters.hides_tasks else 0,
         filters=filters,
     )
 

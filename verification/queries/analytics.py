@@ -68,8 +68,12 @@ class Habits:
 
 
 def outcomes_by_day(viewer: Viewer, since: datetime, until: datetime) -> list[Share]:
-    """Return how runs ended, for every day of a span, empty days included."""
-    ended = Run.objects.visible_to(viewer).filter(ended_at__range=(since, until))
+    """Return how runs ended, for every day of a span, empty days included.
+
+    A task of the Console's own jobs is counted with its job.
+    """
+    seen = Run.objects.visible_to(viewer).without_quiet_tasks()
+    ended = seen.filter(ended_at__range=(since, until))
     counted = (
         ended.annotate(day=TruncDate("ended_at"))
         .values("day", "outcome", "held", "worst_finding")

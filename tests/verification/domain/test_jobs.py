@@ -210,6 +210,12 @@ def test_every_basis_has_its_sentence(basis):
     assert outcome_sentence(basis, accepts=1, judges=3, quorum=2).endswith(".")
 
 
+def test_a_judge_who_was_not_asked_any_more_is_told_from_one_who_dissented():
+    said = outcome_sentence("quorum", accepts=2, judges=3, quorum=2, unasked=1)
+
+    assert said == "2 of 3 judges accepted the answer; 2 were needed, so 1 was not asked."
+
+
 def test_only_a_pass_meets_the_goal():
     met = {
         word: concluded(word)["decision"]["successCriteria"][0]["met"]

@@ -39,7 +39,7 @@ def test_the_form_starts_a_job_and_its_page_shows_how_it_ended(page, host):
     assert answer.url == f"/jobs/{job.uid}"
     shown = page.get(answer.url).content.decode()
     assert "By quorum" in shown
-    assert "1 of 1 judges accepted the answer" in shown
+    assert "1 of 1 judges accepted the answer; 1 was needed." in shown
     assert "It is so." in shown
 
 

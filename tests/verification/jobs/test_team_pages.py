@@ -1,14 +1,19 @@
 """Pages of runs of tasks and of teams: what they show while they run, wait and after they ended."""
 
+import re
+
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
 from openwop_console.pages.sockets import JobConsumer
+from runs.models import Run
 from tests.verification.jobs.building import tasks_started, team_started, worked
 from tests.verification.jobs.test_tasks import shouting
 from verification.actions.job_people import decide_on_plan
 from verification.models import Escalation
+from verification.queries.analytics import outcomes_by_day
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -115,6 +120,43 @@ def test_a_plan_that_waits_is_counted_beside_jobs_and_linked_from_the_list(page,
     worked(job)
     assert link not in page.get("/jobs").text
     assert not any(each["badge"] for each in page.get("/runs").context["nav"])
+
+
+def test_rows_of_the_list_are_told_apart_by_kind_number_of_tasks_and_id(page, host):
+    jobs = [worked(team_started(host)), worked(team_started(host))]
+    doors = re.findall(r'<a class="door" [^>]+>(.*?)</a>', page.get("/jobs").text)
+    names = [re.sub(r"<[^>]+>", "", each) for each in doors]
+
+    assert names == [f"Team · 2 tasks · {str(job.uid)[:8]}" for job in reversed(jobs)]
+
+
+def test_runs_of_single_tasks_are_listed_when_they_are_asked_for(page, host):
+    job = worked(team_started(host))
+
+    def listed(query: str) -> list[str]:
+        return [run["workflow_id"] for run in page.get(f"/runs{query}").context["runs"]]
+
+    alone = page.get("/runs")
+    assert (listed(""), alone.context["hidden"]) == (["console.team"], 2)
+    assert "2 runs of single tasks of jobs are not shown." in alone.text
+    assert {tile["key"]: tile["count"] for tile in alone.context["tiles"]}["running"] == 0
+    for query in ("?tasks=shown", f"?host={job.run.host.slug}", "?q=console.t"):
+        assert sorted(listed(query)) == ["console.task", "console.task", "console.team"]
+    assert (listed("?outcome=ended"), listed("?outcome=ended&tasks=shown")) == (
+        [],
+        ["console.task"] * 2,
+    )
+    (day,) = outcomes_by_day(User.objects.get(username="ada"), job.created_at, timezone.now())
+    assert day.counts == {"goal_met": 1}
+
+
+def test_a_task_run_that_asks_for_attention_is_listed(page, host):
+    worked(team_started(host))
+    child = Run.objects.filter(workflow_id="console.task").first()
+    child.held = True
+    child.save()
+
+    assert str(child.run_id) in page.get("/runs").text
 
 
 def test_a_reply_that_is_no_plan_is_shown_with_what_is_wrong_with_it(page, host):

@@ -16,7 +16,7 @@ _OF_TASKS = {
     JobBasis.ABORTED: "It was stopped before everything was done.",
 }
 _SENTENCES = {
-    JobBasis.QUORUM: "{accepts} of {judges} judges accepted the answer; {quorum} were needed.",
+    JobBasis.QUORUM: "{accepts} of {judges} judges accepted the answer; {needed}.",
     JobBasis.KEPT: "No quorum, but the job was told to keep the answer. That is not a pass.",
     JobBasis.DISSENT: "Every judge was heard, and fewer than {quorum} accepted the answer.",
     JobBasis.JUDGE_ERROR: (
@@ -40,15 +40,25 @@ _BROKEN = {
 
 
 def outcome_sentence(
-    basis: str, *, stop: str = "", broken: str = "", accepts: int, judges: int, quorum: int
+    basis: str,
+    *,
+    stop: str = "",
+    broken: str = "",
+    accepts: int,
+    judges: int,
+    quorum: int,
+    unasked: int = 0,
 ) -> str:
-    """Return why a consensus ended as it did."""
+    """Return why a consensus ended as it did; once enough accepted, `unasked` were left out."""
     if broken:
         return _broken(broken)
     if basis == JobBasis.ABORTED and stop in _STOPS:
         return _STOPS[stop].format("the judges had decided")
     sentence = _SENTENCES.get(JobBasis(basis), "") if basis else ""
-    return sentence.format(accepts=accepts, judges=judges, quorum=quorum)
+    needed = f"{quorum} {'was' if quorum == 1 else 'were'} needed"
+    if unasked:
+        needed += f", so {unasked} {'was' if unasked == 1 else 'were'} not asked"
+    return sentence.format(accepts=accepts, judges=judges, quorum=quorum, needed=needed)
 
 
 def tasks_sentence(basis: str, *, stop: str = "", broken: str = "") -> str:

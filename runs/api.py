@@ -70,7 +70,12 @@ class RunsView(ReadingView):
             OpenApiParameter("outcome", str, description="Only of this outcome."),
             OpenApiParameter("host", str, description="Only of this host."),
             OpenApiParameter("standing", str, description="Only with this worst gate."),
-            OpenApiParameter("q", str, description="Part of a run's or workflow's id."),
+            OpenApiParameter(
+                "q",
+                str,
+                description="Beginning of a run's id, part of a workflow's, or the whole id of an "
+                "event, a host, or an agent that verified or was judged.",
+            ),
             OpenApiParameter("limit", int, description="At most so many, 1 to 200."),
             CURSOR,
         ],

@@ -40,7 +40,11 @@ def command() -> None:
     metavar="STATE",
     help="Only runs whose worst gate is so, such as blocked.",
 )
-@click.option("--search", default="", help="Only runs whose id or workflow holds this.")
+@click.option(
+    "--search",
+    default="",
+    help="Only runs with this id: of a run, workflow, event or judged or judging agent.",
+)
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True)
 @output
 @data_dir

@@ -25,8 +25,8 @@ def chips(page: str, filters: Filters) -> list[dict[str, Any]]:
     """Return the filters in force, each with the address without it."""
     return [
         {
-            "label": name.capitalize(),
-            "value": value.replace("_", " "),
+            "label": "Search" if name == "q" else name.capitalize(),
+            "value": value if name == "q" else value.replace("_", " "),
             "clear_url": list_address(page, filters, before="", **{name: ""}),
         }
         for name, value in filters.active.items()

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -115,8 +116,8 @@ def _filters(page: Page) -> dict[str, Any]:
 def _count(page: Page) -> str:
     shown = len(page.runs)
     if not page.filters.active:
-        return f"{shown} of {page.total} runs"
-    return f"{shown} runs{'' if page.next else ', all that match'}"
+        return f"{shown} of {page.total} run{pluralize(page.total)}"
+    return f"{shown} run{pluralize(shown)}{'' if page.next else ', all that match'}"
 
 
 def _first_event() -> dict[str, str]:

@@ -129,12 +129,17 @@ def narrow(
 
 
 def _says(text: str) -> Q:
-    """Match any id that a person may paste: a run, a workflow, an event, a target."""
+    """Match any id that a person may paste: a run, a workflow, a host, an event, an agent.
+
+    Of agents, those that verified or whose result a gate stands on: each is one look into an index.
+    """
     return (
         Q(run_id__startswith=text)
         | Q(workflow_id__icontains=text)
         | Q(host__slug=text)
         | Q(pk__in=Event.objects.filter(event_id=text).values("run"))
+        | Q(pk__in=Run.objects.filter(verdicts__verifier=text).values("pk"))
+        | Q(pk__in=Run.objects.filter(gates__actor=text).values("pk"))
     )
 
 

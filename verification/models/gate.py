@@ -44,7 +44,10 @@ class Verdict(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "event_id"], name="a_verdict_is_one_event"),
         ]
-        indexes = [models.Index(fields=["run", "target", "sequence"], name="verdicts_of_a_target")]
+        indexes = [
+            models.Index(fields=["run", "target", "sequence"], name="verdicts_of_a_target"),
+            models.Index(fields=["verifier"], name="verdicts_by_verifier"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.verdict} on {self.target}"
@@ -72,7 +75,10 @@ class Gate(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "target"], name="a_target_has_one_gate"),
         ]
-        indexes = [models.Index(fields=["target"], name="gates_by_target")]
+        indexes = [
+            models.Index(fields=["target"], name="gates_by_target"),
+            models.Index(fields=["actor"], name="gates_by_actor"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.target}: {self.state}"

@@ -1,0 +1,53 @@
+"""The list of runs: what its search finds, and how it says what it shows."""
+
+import pytest
+
+from tests.factories import decided, event, send, verified
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def page(client, ada):
+    client.force_login(ada)
+
+    def get(query=""):
+        answer = client.get(f"/runs{query}")
+        assert answer.status_code == 200
+        return " ".join(answer.text.split())
+
+    return get
+
+
+@pytest.fixture
+def judged(host):
+    """One run in which `writer` decided and `critic.policy` passed it, and one of nobody."""
+    send(
+        host,
+        event(0, "run.started"),
+        decided(1, "writer"),
+        verified(2, "r-1-e1", "pass", "critic.policy"),
+        event(0, "run.started", run="r-2"),
+    )
+
+
+@pytest.mark.parametrize("agent", ["writer", "critic.policy"])
+def test_a_run_is_found_by_an_agent_that_judged_or_was_judged(page, judged, agent):
+    found = page(f"?q={agent}")
+
+    assert "/runs/alpha/r-1" in found
+    assert "/runs/alpha/r-2" not in found
+
+
+def test_an_agent_is_found_by_its_whole_id_only(page, judged):
+    assert "No run matches" in page("?q=critic")
+
+
+def test_the_search_in_force_is_said_as_it_was_typed(page, judged):
+    found = page("?q=no_such")
+
+    assert "Search: <b>no_such</b>" in found
+
+
+def test_one_run_is_not_spoken_of_as_several(page, judged):
+    assert "1 run, all that match" in page("?q=writer")

@@ -27,6 +27,7 @@ from runs.queries.timeline import (
     older,
     stalled,
 )
+from runs.templatetags.times import span
 from verification.models import Escalation, Finding, Gate
 from verification.queries.ends import end_of
 from verification.queries.gates import Then, gate_in_parent, gate_panel, gate_panel_at
@@ -286,13 +287,10 @@ def _banners(run: Run) -> Iterable[dict[str, str]]:
 def _full(run: Run, event: Event) -> dict[str, Any]:
     pretty = orjson.dumps(event.payload, option=orjson.OPT_INDENT_2).decode()
     omitted = isinstance(event.payload, dict) and event.payload.get("omitted") is True
-    skew = event.flags.get("skew")
     facts = [
         ("Event id", event.event_id),
         ("Type as sent", event.wire_type if event.wire_type != event.type else ""),
         ("Caused by", event.causation_id),
-        ("Received", event.recorded_at.isoformat(timespec="milliseconds")),
-        ("Host clock against ours", str(timedelta(seconds=skew)) if skew else ""),
         ("SHA-256", bytes(event.digest).hex() if event.sequence is not None else ""),
     ]
     return {
@@ -304,4 +302,21 @@ def _full(run: Run, event: Event) -> dict[str, Any]:
         "mismatches": event.line.mismatches,
         "json": "" if event.payload is None or omitted else pretty,
         "facts": [(label, value) for label, value in facts if value],
+        "received_at": event.recorded_at,
+        "arrived": _arrived(event.flags.get("skew", 0.0)),
     }
+
+
+def _arrived(skew_s: float) -> str:
+    """Say how far our clock at the arrival was from the host's time in the event.
+
+    Args:
+        skew_s: seconds by which the host's time is later. Earlier is mostly the way that it took,
+            and may be a clock that is slow; later can only be a clock that is fast.
+    """
+    if not skew_s:
+        return ""
+    apart = span(timedelta(seconds=abs(skew_s)))
+    if skew_s < 0:
+        return f"{apart} after the host's time"
+    return f"{apart} before the host's time: its clock is ahead"

@@ -1,5 +1,6 @@
 """What a run's page says that stands in no event of it."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -60,3 +61,22 @@ def test_a_parent_that_only_the_snapshot_names_is_shown(host, page):
     told(host, **WAITS)
 
     assert "/runs/alpha/r-0" in page()
+
+
+@pytest.mark.parametrize(
+    ("apart", "said"),
+    [
+        (-84.2, "1 m 24 s after the host&#x27;s time"),
+        (12.0, "12.0 s before the host&#x27;s time: its clock is ahead"),
+    ],
+)
+def test_an_opened_line_says_in_words_how_far_its_arrival_was_from_the_hosts_time(
+    host, client, ada, apart, said
+):
+    at = timezone.now() + timedelta(seconds=apart)
+    send(host, event(0, "run.started", timestamp=at.isoformat().replace("+00:00", "Z")))
+    client.force_login(ada)
+    line = client.get("/runs/alpha/r-1/lines/1")
+
+    assert re.search(said.replace(".0 s", r"\.\d s").replace("24 s", r"2\d s"), line.text)
+    assert 'data-when="full"' in line.text.split("Received")[1]

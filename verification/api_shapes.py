@@ -566,6 +566,10 @@ SHAPES: dict[str, Schema] = {
                         "origin": one_of(("host", "console")),
                         "receivedAt": moment(),
                         "sha256": text(),
+                        "mismatches": listed(
+                            members({"pointer": text(), "reason": text()}),
+                            "Where its payload misses the published schema of its type.",
+                        ),
                         "event": {"type": "object", "additionalProperties": ANYTHING},
                     }
                 )

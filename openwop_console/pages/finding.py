@@ -84,6 +84,7 @@ def _event(event: Event, run_url: str) -> dict[str, Any]:
         "at": event.occurred_at,
         "received_at": event.recorded_at,
         "sha256": bytes(event.digest).hex(),
+        "mismatches": event.line.mismatches,
         "url": f"{run_url}?seq={event.sequence}#line-{event.position}"
         if event.sequence is not None
         else f"{run_url}#line-{event.position}",

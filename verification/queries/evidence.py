@@ -81,6 +81,9 @@ def _event(run: Run, event: Event) -> dict[str, Any]:
         "origin": event.origin,
         "receivedAt": written(event.recorded_at),
         "sha256": bytes(event.digest).hex(),
+        "mismatches": [
+            {"pointer": each.pointer, "reason": each.reason} for each in event.line.mismatches
+        ],
         "event": {**document, "payload": writable(document["payload"])},
     }
 

@@ -34,6 +34,10 @@ def violate(host, run="r-1"):
     return Finding.objects.get(run=run_of(host, run), kind="success_after_fail")
 
 
+def off_schema(sequence):
+    return event(sequence, "runOrchestrator.decided", payload={"decision": "yes"})
+
+
 def listed(reader, **query):
     text = reader.get("/findings", query).text
     return re.findall(r'<tr id="finding-(\d+)"', text)
@@ -181,6 +185,26 @@ class TestTheSheet:
         history = sheet.content(Finding.objects.select_related("run__host").get(pk=found.pk))
         told = [each["severity"] for each in history["history"]]
         assert told == ["not_provable", "violation"]
+
+    def test_where_an_event_misses_its_schema_stands_on_the_sheet_and_in_the_file(
+        self, host, reader
+    ):
+        send(host, event(0, "run.started"), off_schema(1))
+        found = Finding.objects.get(kind="schema_mismatch")
+        text = reader.get(f"/findings/{found.pk}").text
+        file = reader.get(f"/api/v1/findings/{found.pk}/evidence").json()
+
+        assert '<span class="id">/payload/decision</span>: type' in text
+        assert {"pointer": "/payload/decision", "reason": "type"} in file["events"][0]["mismatches"]
+
+    def test_it_claims_no_more_of_the_end_than_the_run_says(self, host, reader):
+        found = violate(host)
+        run = reader.get("/runs/alpha/r-1").text
+
+        assert "from completing the run, with no word that it gave up, at sequence 3" in (
+            found.explanation
+        )
+        assert "Completed with no word that it gave up." in run
 
 
 class TestTheMeter:

@@ -23,6 +23,7 @@ def convergence(run: Run, end: End, run_url: str, outcome: str) -> dict[str, Any
         "decided": _line(end.terminate, address),
         "ended": _line(end.line, address),
         "is_contradicted": gave_up and end.line is not None and end.line.type == "run.completed",
+        "is_unstated": outcome == "ended" and end.line is not None and not end.criteria,
         "spoiled_by": _spoiled_by(run) if outcome == "goal_met" else "",
     }
 

@@ -42,7 +42,7 @@ RULES: Mapping[FindingKind, Rule] = MappingProxyType(
         ),
         FindingKind.SUCCESS_AFTER_FAIL: Rule(
             "A host that advertises gating must not end a run as a success while a result that it "
-            "rests on stands failed.",
+            "rests on stands failed. Completing it with no word that it gave up claims success.",
             Force.MUST,
             _GATE,
         ),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from runs.domain.log import LogLine
+from runs.domain.readers import ORCHESTRATOR_DECISION
 from verification.domain.findings import Doubt, FindingKind, Severity
 from verification.domain.verdicts import Verdict
 
@@ -14,7 +15,6 @@ _DEEDS: Mapping[FindingKind, str] = MappingProxyType(
     {
         FindingKind.MERGED_AFTER_FAIL: "was merged",
         FindingKind.MERGED_AFTER_REVISE: "was merged",
-        FindingKind.SUCCESS_AFTER_FAIL: "did not keep the run from ending as a success",
     }
 )
 _TAILS: Mapping[Severity, str] = MappingProxyType(
@@ -43,8 +43,15 @@ def explanation(kind: FindingKind, verdict: Verdict, deed: LogLine, severity: Se
     """Return what happened, in one sentence, and how sure that is."""
     return (
         f"{verdict.said.agent_id} said {verdict.kind} at sequence {verdict.sequence}; the result "
-        f"{_DEEDS[kind]} at sequence {deed.sequence}. {_TAILS[severity]}"
+        f"{_DEEDS.get(kind) or _end(deed)} at sequence {deed.sequence}. {_TAILS[severity]}"
     )
+
+
+def _end(deed: LogLine) -> str:
+    """Say how a run ended over a result: completed, or decided to end with its criteria met."""
+    if deed.type == ORCHESTRATOR_DECISION:
+        return "did not keep the orchestrator from deciding that the goal is met"
+    return "did not keep the host from completing the run, with no word that it gave up,"
 
 
 def would_change(

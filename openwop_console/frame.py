@@ -16,6 +16,9 @@ from verification.queries.bell import bell_of
 from verification.queries.jobs import waiting_plans
 from verification.queries.queue import waiting_for
 
+COMMAND = ".venv/bin/openwop-console"
+"""The command line as somebody types it in the folder that the README sets up."""
+
 THEMES = ("light", "dark", "system")
 _YEAR_S = 365 * 24 * 3600
 
@@ -52,6 +55,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         ],
         "theme": theme if theme in THEMES else "system",
         "bell": bell_of(request.user, timezone.now()),
+        "command_line": COMMAND,
         "may_audit": bool(workspaces_audited(request.user)),
     }
 

@@ -1,13 +1,10 @@
 """One host, for its administrators: whether it is connected, how to, and what it shows."""
 
-import shlex
 from typing import Any
 
-import orjson
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -16,6 +13,7 @@ from openwop_console.pages import shown_once
 from openwop_console.pages.findings import meters_of
 from openwop_console.pages.host_form import AddressForm, address_form
 from openwop_console.pages.host_moves import act, connected
+from openwop_console.pages.sending import curl, ways
 from openwop_console.pages.settings_frame import administered, tabs
 from runs.models import Host, HostKey, RetiringSecret, Viewer, WebhookSubscription
 from runs.queries.hosts import REFUSED_DAYS, host_rows, refused_by_reason
@@ -24,6 +22,8 @@ from verification.queries.connections import report_of
 from verification.queries.hosts import conformance_of
 
 _SHOWN_KEYS = 50
+_KEYS = ("key", "new key")
+"""Labels of secrets that a host sends events with."""
 
 
 @require_http_methods(["GET", "POST"])
@@ -60,12 +60,13 @@ def _page(
 ) -> HttpResponse:
     today = timezone.now().date()
     keys = list(found.keys.filter(is_canary=False).order_by("-created_at")[:_SHOWN_KEYS])
+    made = shown_once.taken(request, page=f"host:{found.slug}")
     wanted = request.GET.get("revoke", "")
     retiring = RetiringSecret.objects.filter(host=found, valid_until__gt=timezone.now())
     shown: dict[str, Any] = {
         "tabs": tabs(request, "settings-hosts"),
         "row": host_rows([found], today)[0],
-        "made": shown_once.taken(request, page=f"host:{found.slug}"),
+        "made": made,
         "keys": keys,
         "now": timezone.now(),
         "sure": next((each for each in keys if each.key_id == wanted and _is_good(each)), None),
@@ -75,7 +76,7 @@ def _page(
         "meter": next(iter(meters_of(request.user, found.slug)), None),
         "is_read": settings.PULL and bool(found.base_url),
         "form": form or address_form(found),
-        "ways": _ways(found),
+        "ways": ways(timezone.now(), next((each.text for each in made if each.label in _KEYS), "")),
         "delivers_to": f"{settings.CONSOLE_URL}{delivery_path(found)}",
         "subscription": WebhookSubscription.objects.filter(host=found).first(),
         "retiring": retiring.order_by("-valid_until").first(),
@@ -100,34 +101,4 @@ def connection(found: Host) -> dict[str, Any]:
 
 def canary_words(run_id: str) -> str:
     """Return the command by which a host sends the canary of a test itself."""
-    event = orjson.dumps(canary_event(run_id, timezone.now())).decode()
-    return (
-        f"curl {settings.CONSOLE_URL}{reverse('api:events')} \\\n"
-        '  -H "Authorization: Bearer $OPENWOP_CONSOLE_API_KEY" \\\n'
-        f"  -H 'Content-Type: application/json' -d {shlex.quote(event)}"
-    )
-
-
-def _ways(found: Host) -> list[tuple[str, str]]:
-    """Return the ways to send events, each as a title and words to copy."""
-    address = f"{settings.CONSOLE_URL}{reverse('api:events')}"
-    return [
-        (
-            "Tell the host",
-            f"export OPENWOP_CONSOLE_URL={settings.CONSOLE_URL}\nexport OPENWOP_CONSOLE_API_KEY=…",
-        ),
-        (
-            "Send events with curl",
-            f"curl {address} \\\n"
-            '  -H "Authorization: Bearer $OPENWOP_CONSOLE_API_KEY" \\\n'
-            "  -H 'Content-Type: application/x-ndjson' --data-binary @events.jsonl",
-        ),
-        (
-            "From Python",
-            "import os, httpx\n\n"
-            f'httpx.post("{address}",\n'
-            '    headers={"Authorization": f"Bearer {os.environ[\'OPENWOP_CONSOLE_API_KEY\']}"},\n'
-            '    json={"events": events}).raise_for_status()',
-        ),
-        ("From a file, with a progress bar", "openwop-console ingest events.jsonl"),
-    ]
+    return curl(canary_event(run_id, timezone.now()))

@@ -11,7 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from openwop_console.frame import COMMAND
 from openwop_console.pages.filtering import chips, list_address
+from openwop_console.pages.host import find
+from openwop_console.pages.sending import address, curl, hello
 from runs.domain.projection import Outcome, RunStatus
 from runs.models import Run, Viewer
 from runs.queries.run_list import Page, RunFilters, Tile, run_list
@@ -52,7 +55,7 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
         },
         "hidden": page.hidden,
         "hidden_url": list_address("runs", filters, before="", tasks="shown"),
-        "first_event": None if page.total else _first_event(),
+        "first_event": _first_event(viewer, page),
     }
 
 
@@ -120,22 +123,16 @@ def _count(page: Page) -> str:
     return f"{shown} run{pluralize(shown)}{'' if page.next else ', all that match'}"
 
 
-def _first_event() -> dict[str, str]:
-    """Return the three steps of a Console that holds nothing yet."""
-    address = f"{settings.CONSOLE_URL}{reverse('api:events')}"
-    curl = (
-        f"curl -sS {address} \\\n"
-        '  -H "Authorization: Bearer $OPENWOP_CONSOLE_API_KEY" \\\n'
-        '  -H "Content-Type: application/json" \\\n'
-        '  -d \'{"eventId":"hello-0","runId":"hello","type":"run.started","sequence":0,'
-        f'"timestamp":"{timezone.now():%Y-%m-%dT%H:%M:%SZ}","payload":{{"workflowId":"hello"}}}}\''
-    )
+def _first_event(viewer: Viewer, page: Page) -> dict[str, str] | None:
+    """Return what to do while nothing has come: to the Console, or from the one host asked for."""
+    host = page.filters.host if page.total else ""
+    is_silent = page.filters.active == {"host": host} and not (page.runs or page.hidden)
+    if page.total and not (is_silent and host in page.hosts):
+        return None
     return {
-        "url": address,
-        "curl": curl,
-        "key_hint": (
-            "The terminal printed one at the first start, and console.json in the data folder "
-            "keeps it; `openwop-console hosts add NAME --workspace default` makes another. "
-            "Put it into OPENWOP_CONSOLE_API_KEY."
-        ),
+        "host": host,
+        "host_url": reverse("settings-host", args=[host]) if host and find(viewer, host) else "",
+        "url": address(),
+        "curl": curl(hello(timezone.now())),
+        "add_host": f"{COMMAND} hosts add NAME --workspace default",
     }

@@ -9,9 +9,12 @@ from django.db.models import Count, Q
 
 from runs.models import Event, Host, Run, Viewer
 from runs.models.run import RunQuerySet
+from runs.models.viewer import seen_by
 from runs.queries.filters import Filters
 
 PAGE = 50
+MOST_HOSTS = 100
+"""Hosts to choose from, those that have sent nothing yet included."""
 
 LIVE_STATUSES = ("pending", "running", "cancelling")
 WAITING_STATUSES = ("waiting-approval", "waiting-input", "waiting-external", "paused")
@@ -103,7 +106,9 @@ def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_afte
             Tile(key, label, counts[key], filters.tile == key) for key, (label, _) in tiles.items()
         ],
         hosts=list(
-            Host.objects.filter(runs__in=every).distinct().values_list("slug", flat=True)[:100]
+            Host.objects.filter(seen_by(viewer, workspace="workspace_id", host="pk"))
+            .order_by("slug")
+            .values_list("slug", flat=True)[:MOST_HOSTS]
         ),
         total=counts["total"],
         hidden=narrow(every.quiet_tasks(), filters, tiles).count() if filters.hides_tasks else 0,

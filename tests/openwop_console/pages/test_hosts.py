@@ -1,5 +1,8 @@
 """The pages of hosts: what their administrators see, and what they can do there."""
 
+import html
+from types import SimpleNamespace
+
 import pytest
 from channels.db import database_sync_to_async
 from click.testing import CliRunner
@@ -80,6 +83,7 @@ def test_a_new_key_is_shown_once_and_lets_the_host_in(client, host):
     headers = {"authorization": f"Bearer {key}"}
     sent = Client().post("/api/v1/events", event(0), "application/json", headers=headers)
     assert sent.status_code in {200, 201}
+    assert f"export OPENWOP_CONSOLE_API_KEY={key}" in shown
     assert key not in page(client, address)
 
 
@@ -373,3 +377,24 @@ def tried(host):
 def elsewhere(do):
     """Do it in a thread that gives its connection back, as a request would."""
     return database_sync_to_async(do, thread_sensitive=False)
+
+
+def test_the_python_example_is_a_whole_program(client, host):
+    shown = html.unescape(page(client, f"/settings/hosts/{host.slug}"))
+    program = shown.split('aria-label="From Python">')[1].split("</pre>")[0]
+    sent = {}
+    exec(
+        program.replace("import os, httpx", ""),
+        {
+            "os": SimpleNamespace(environ={"OPENWOP_CONSOLE_API_KEY": host.key_for_tests}),
+            "httpx": SimpleNamespace(post=lambda url, **more: sent.update(more) or Answer()),
+        },
+    )
+
+    assert sent["headers"]["Authorization"] == f"Bearer {host.key_for_tests}"
+    assert send(host, *sent["json"]["events"]).accepted == 1
+
+
+class Answer:
+    def raise_for_status(self):
+        return self

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.factories import decided, event, send, verified
+from tests.factories import add_host_named, decided, event, send, verified
 
 pytestmark = pytest.mark.django_db
 
@@ -51,3 +51,27 @@ def test_the_search_in_force_is_said_as_it_was_typed(page, judged):
 
 def test_one_run_is_not_spoken_of_as_several(page, judged):
     assert "1 run, all that match" in page("?q=writer")
+
+
+def test_a_passed_gate_is_shown_as_passed(page, judged):
+    assert 'data-tone="good"' in page("?q=writer").split("</thead>")[1].split("Passed")[0]
+
+
+def test_a_host_without_runs_can_be_chosen_and_says_how_to_send_its_first_event(page, judged, host):
+    add_host_named("silent", workspace=host.workspace.slug)
+    found = page("?host=silent")
+
+    assert '<option value="silent" selected>' in found
+    assert "Nothing has reached this Console from silent yet." in found
+    assert "No run matches" not in found
+
+
+def test_a_host_of_another_workspace_is_not_known_of(page, judged, other_host):
+    found = page(f"?host={other_host.slug}")
+
+    assert "No run matches" in found
+    assert f'<option value="{other_host.slug}"' not in found
+
+
+def test_an_empty_console_names_the_command_as_the_readme_does(page):
+    assert "<code>.venv/bin/openwop-console hosts add NAME" in page()

@@ -26,23 +26,32 @@ BATCH_RESTS = timedelta(seconds=30)
 
 
 def sweep(now: datetime | None = None) -> None:
-    """Do every kind of sweep; what is too much for this one is left for the next."""
+    """Do every kind of sweep; what is too much for this one is left for the next.
+
+    One that fails keeps none of the others from being done.
+    """
     now = now or timezone.now()
-    ring_for_deliveries(now)
-    lapse_claims(now)
-    ring_for_jobs(now)
-    ring_for_batches(now)
-    ring_for_exports(now)
-    timeouts.pass_due(now)
-    effects.tell_of_missing_effects(now)
-    ring_for_notifications(now)
-    ring_for_questions(now)
-    ring_for_connection_tests(now)
-    checkpoints.sign_due(now)
-    retention.erase_expired(now)
-    retention.forget_old(now)
-    judge_held_runs(now)
-    judge_by_new_capabilities(now)
+    for each in (
+        ring_for_deliveries,
+        lapse_claims,
+        ring_for_jobs,
+        ring_for_batches,
+        ring_for_exports,
+        timeouts.pass_due,
+        effects.tell_of_missing_effects,
+        ring_for_notifications,
+        ring_for_questions,
+        ring_for_connection_tests,
+        checkpoints.sign_due,
+        retention.erase_expired,
+        retention.forget_old,
+        judge_held_runs,
+        judge_by_new_capabilities,
+    ):
+        try:
+            each(now)
+        except Exception:
+            logger.exception("%s failed; the next sweep tries again", each.__name__)
 
 
 def ring_for_deliveries(now: datetime) -> None:
@@ -111,7 +120,7 @@ def lapse_claims(now: datetime) -> None:
 def judge_held_runs(now: datetime) -> None:
     """Judge again the runs that are held because judging them failed."""
     held = Run.objects.filter(held=True, hold_reasons__contains=[JUDGING_FAILED])
-    for pk in held.values_list("pk", flat=True)[:AT_ONCE]:
+    for pk in held.order_by("?").values_list("pk", flat=True)[:AT_ONCE]:  # none is always last
         _judge_again(pk, now)
 
 

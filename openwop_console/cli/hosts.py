@@ -100,7 +100,7 @@ def connect(
     """Say where a host answers, so that decisions reach it."""
     adopt(folder)
     from runs.sealing import SealBroken
-    from verification.actions.host_settings import COMMAND_LINE, connect_host
+    from verification.actions.host_settings import COMMAND_LINE, KeyNeeded, connect_host
 
     try:
         connect_host(
@@ -110,8 +110,8 @@ def connect(
             api_key=api_key,
             tenant=tenant,
         )
-    except SealBroken as broken:
-        raise click.ClickException(f"{broken} Give it with --api-key.") from broken
+    except (SealBroken, KeyNeeded) as refused:
+        raise click.ClickException(f"{refused} It goes with --api-key.") from refused
 
 
 @command.command("subscribe")

@@ -18,6 +18,7 @@ from runs.sealing import SealBroken
 from verification.actions.audit import actor_of
 from verification.actions.connecting import ask_for_test
 from verification.actions.host_settings import (
+    KeyNeeded,
     connect_host,
     create_key,
     revoke_key,
@@ -55,8 +56,8 @@ def connected(request: HttpRequest, found: Host, form: AddressForm) -> bool:
             api_key=key,
             tenant=given["tenant"],
         )
-    except SealBroken as broken:
-        form.add_error("api_key", str(broken))
+    except (SealBroken, KeyNeeded) as refused:
+        form.add_error("api_key", str(refused))
         return False
     messages.success(request, "Kept. A worker reads the host now." if found.base_url else "Kept.")
     return True

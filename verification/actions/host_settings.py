@@ -6,6 +6,7 @@ The rows are facts and made by `runs`; who did it is for the audit chain, withou
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db import transaction
 
@@ -13,9 +14,17 @@ from runs.actions import hosts, webhook_secrets
 from runs.models import Host, HostKey
 from runs.sealing import unseal
 from verification.actions.audit import record
+from verification.domain.errors import VerificationError
 
 COMMAND_LINE = "system:command-line"
 """Who it was when somebody with the Console's own servers at hand used a command."""
+
+
+class KeyNeeded(VerificationError):
+    """The key that is held was given for another place."""
+
+    def __init__(self) -> None:
+        super().__init__("The key was given for another address. Give it again, or a new one.")
 
 
 @transaction.atomic
@@ -40,11 +49,17 @@ def connect_host(
 ) -> None:
     """Say where a host answers and what we present to it; what is None stays as it is.
 
+    A key stays where it was given for: whoever leads it elsewhere must know it.
+
     Raises:
         OwnHost: it is the Console's.
         SealBroken: the key that is to stay cannot be opened.
+        KeyNeeded: it is to stay, and the address is of another server.
     """
     known = unseal(host.sealed_api_key) if api_key is None else api_key
+    is_elsewhere = bool(base_url) and _server(base_url) != _server(host.base_url)
+    if api_key is None and known and is_elsewhere:
+        raise KeyNeeded
     hosts.connect_host(host_id=host.slug, base_url=base_url, api_key=known, tenant=tenant)
     host.refresh_from_db()
     put_on_record(host, "host.connected", by, {"newKey": api_key is not None})
@@ -80,6 +95,11 @@ def rotate_secret(
     hours = int(overlap.total_seconds() // 3600)
     put_on_record(host, "webhook_secret.rotated", by, {"overlapHours": hours})
     return made
+
+
+def _server(base_url: str) -> tuple[str, str]:
+    parts = urlsplit(base_url.lower())
+    return parts.scheme, parts.netloc
 
 
 def put_on_record(

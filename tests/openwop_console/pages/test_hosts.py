@@ -242,13 +242,27 @@ class TestWhereAHostAnswers:
         client.post(address, {"do": "connect", "base_url": "https://a.example", "api_key": "k-1"})
         client.post(
             address,
-            {"do": "connect", "base_url": "https://b.example", "api_key": "", "tenant": "acme"},
+            {"do": "connect", "base_url": "https://a.example/b", "api_key": "", "tenant": "acme"},
         )
 
         host.refresh_from_db()
-        assert (host.base_url, host.tenant) == ("https://b.example", "acme")
+        assert (host.base_url, host.tenant) == ("https://a.example/b", "acme")
         assert unseal(host.sealed_api_key) == "k-1"
         assert "k-1" not in page(client, address)
+
+    @pytest.mark.parametrize("elsewhere", ["https://b.example", "http://a.example"])
+    def test_a_key_is_not_led_elsewhere_by_somebody_who_does_not_know_it(
+        self, client, host, elsewhere
+    ):
+        address = f"/settings/hosts/{host.slug}"
+        client.post(address, {"do": "connect", "base_url": "https://a.example", "api_key": "k-1"})
+        straight = client.post(address, {"do": "connect", "base_url": elsewhere, "api_key": ""})
+        client.post(address, {"do": "connect", "base_url": "", "api_key": ""})
+        by_nowhere = client.post(address, {"do": "connect", "base_url": elsewhere, "api_key": ""})
+
+        host.refresh_from_db()
+        assert (straight.status_code, by_nowhere.status_code) == (422, 422)
+        assert host.base_url == ""
 
     def test_an_address_that_cannot_be_is_not_kept(self, client, host):
         answer = client.post(

@@ -216,6 +216,7 @@ def _head(run: Run, judged_in: Run | None = None) -> dict[str, Any]:
         "run_id": run.run_id,
         "status": "stalled" if stalled(run, timezone.now()) else run.status,
         "outcome": run.outcome,
+        "waits": run.is_paused_job,
         "held": run.held,
         "gate": run.standing,
         "worst_finding": run.worst_finding,

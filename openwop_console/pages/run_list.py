@@ -67,6 +67,7 @@ def _row(run: Run) -> dict[str, Any]:
         "workflow_id": run.workflow_id,
         "host_slug": run.host.slug,
         "status": run.status,
+        "waits": run.is_paused_job,
         "outcome": run.outcome,
         "held": run.held,
         "verdicts": run.verdict_strip,

@@ -108,6 +108,11 @@ class Run(models.Model):
         return self.run_id
 
     @property
+    def is_paused_job(self) -> bool:
+        """Say whether it is a job of the Console's own that goes on when a person has decided."""
+        return self.status == RunStatus.PAUSED and self.host.is_own
+
+    @property
     def may_miss_events(self) -> bool:
         """Say whether sequences may be missing, by the counts: where not, there are no gaps."""
         first, last = self.first_sequence, self.last_sequence

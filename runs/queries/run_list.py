@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
+from runs.domain.projection import RunStatus
 from runs.models import Event, Host, Run, Viewer
 from runs.models.run import RunQuerySet
 from runs.models.viewer import seen_by
@@ -64,6 +65,11 @@ class Page:
     filters: RunFilters = field(default_factory=RunFilters)
 
 
+def _own_hosts() -> QuerySet[Host, int]:
+    """Return the Console's own: what pauses there waits for a person's decision."""
+    return Host.objects.filter(is_own=True).values_list("pk", flat=True)
+
+
 def _stalled(stalled_before: datetime) -> Q:
     return Q(status__in=LIVE_STATUSES, last_event_at__lt=stalled_before)
 
@@ -73,7 +79,10 @@ def _tiles(stalled_before: datetime) -> dict[str, tuple[str, Q]]:
     return {
         "running": ("Running", Q(status__in=LIVE_STATUSES, last_event_at__gte=stalled_before)),
         "waiting": ("Waiting", Q(status__in=WAITING_STATUSES)),
-        "review": ("Needs a person", Q(open_escalations__gt=0)),
+        "review": (
+            "Needs a person",
+            Q(open_escalations__gt=0) | Q(status=RunStatus.PAUSED, host__in=_own_hosts()),
+        ),
         "blocked": ("Blocked", Q(standing__in=("blocked", "unknown")) | Q(held=True)),
         "violated": ("Gate violated", Q(worst_finding="violation")),
         "gave_up": ("Gave up", Q(outcome="gave_up")),

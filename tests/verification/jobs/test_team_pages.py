@@ -114,6 +114,9 @@ def test_a_plan_that_waits_is_counted_beside_jobs_and_linked_from_the_list(page,
     seen, link = page.get("/runs").context["nav"], f'href="/jobs/{job.uid}/plan"'
 
     assert {each["label"]: each["badge"] for each in seen if each["badge"]} == {"Jobs": 1}
+    (run,) = page.get("/runs?tile=review").context["runs"]
+    assert run["waits"]
+    assert "Waits for a person" in page.get(run["url"]).text
     assert link in page.get("/jobs").text
     assert link not in viewer.get("/jobs").text
     decide_on_plan(job=job.pk, by="person:1", is_approved=False)

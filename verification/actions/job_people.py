@@ -17,7 +17,7 @@ from verification.actions.job_leases import locked
 from verification.actions.job_records import settle, start_step
 from verification.actions.job_runs import tell_going_on
 from verification.domain.consensus.asks import AskPerson
-from verification.domain.consensus.history import Phase, Usage
+from verification.domain.consensus.history import HistoryMismatch, Phase, Usage
 from verification.domain.consensus.plan import Approval, PlanSchema
 from verification.domain.consensus.schemas import SchemaMismatch
 from verification.domain.consensus.steps import standing
@@ -28,7 +28,7 @@ from verification.domain.jobs.plan_changes import digest
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import UNFINISHED, StepState
 from verification.domain.jobs.team_request import TeamRequest
-from verification.job_ledger import Ledger, load
+from verification.job_ledger import ContentGone, Ledger, load
 from verification.judges import Said
 from verification.models import Escalation, Gate, Job, JobTask
 
@@ -108,7 +108,7 @@ def decide_on_plan(
         now: our clock.
 
     Raises:
-        NothingToApprove: no plan waits.
+        NothingToApprove: no plan waits, or what was said so far is gone: the sweep ends the job.
         PlanChanged: it is another one than was looked at.
         JobRefused: the changed plan cannot be run by this team.
     """
@@ -116,8 +116,11 @@ def decide_on_plan(
     found = locked(job)
     if found.state not in UNFINISHED:
         raise NothingToApprove
-    ledger = load(found)
-    where = standing(ledger.rules, ledger.history)
+    try:
+        ledger = load(found)
+        where = standing(ledger.rules, ledger.history)
+    except (ContentGone, HistoryMismatch) as gone:
+        raise NothingToApprove from gone
     ask = next((each for each in where.pending if each.phase is Phase.APPROVAL), None)
     if not isinstance(ask, AskPerson) or not isinstance(ledger.request, TeamRequest):
         raise NothingToApprove

@@ -10,7 +10,7 @@ from tests.verification.jobs.building import team_document, team_started, worked
 from tests.verification.jobs.test_tasks import findings, told
 from verification.actions.job_people import NothingToApprove, decide_on_plan
 from verification.domain.jobs.refusals import JobRefused
-from verification.models import Job
+from verification.models import Content, Job
 from verification.queries.job_tasks import team_view
 from verification.queries.jobs import phase_of, waited_for_people
 
@@ -97,6 +97,14 @@ def test_a_refused_plan_is_not_run(host):
     job = worked(job)
 
     assert (job.state, job.basis, job.verdict, job.tasks.count()) == ("done", "no_plan", "fail", 0)
+
+
+def test_a_plan_whose_words_are_erased_cannot_be_decided_on(host):
+    job = worked(team_started(host, approvePlan=True))
+    Content.objects.all().delete()
+
+    with pytest.raises(NothingToApprove):
+        decide_on_plan(job=job.pk, by="person:1", is_approved=True)
 
 
 def test_a_paused_job_loses_no_time(host):

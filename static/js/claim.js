@@ -39,7 +39,7 @@
     freeze();
     if (!mine) return;
     if (alive > beaten && Date.now() - beaten > half) beat();
-    say(left() < WARN_MS ? "Your claim ends in less than a minute. Press x to keep it." : "");
+    say(left() < WARN_MS ? "Your claim ends in less than a minute. Extend it to keep it." : "");
   }, 1000);
   document.addEventListener("htmx:wsAfterMessage", freeze);
   document.addEventListener("htmx:afterSwap", () => { beaten = Date.now(); });

@@ -224,4 +224,4 @@ def test_many_are_handed_over_with_progress_and_an_answer_for_each(console, visi
         f"{chosen} of {chosen} handed over", timeout=60_000
     )
     assert any("<progress" in frame for frame in frames), "its progress came by the socket"
-    assert page.locator("#items li", has_text="handed over").count() == chosen
+    assert page.locator("#items tbody tr", has_text="handed over").count() == chosen

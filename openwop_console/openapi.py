@@ -5,6 +5,7 @@ the schemas by name, the ways to sign in, and the refusals that any request may 
 edge, the thin one in front of Django included.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
@@ -49,6 +50,11 @@ _BUDGET = {
         "schema": text(examples=['"requests";r=4999, "events";r=124990']),
     }
 }
+_AS_A_HOST = "as a host"
+_SWITCHED = (
+    "The Console as a host that OpenWOP clients know. Each address answers 404 unless "
+    "`OPENWOP_CONSOLE_HOST_SURFACE=1`."
+)
 _HEADERS = {401: _SIGN_IN, 429: _COME_AGAIN, 503: _COME_AGAIN}
 
 
@@ -65,11 +71,19 @@ def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for path, methods in result["paths"].items():
         for operation in methods.values():
             _complete(operation, path)
+    result["tags"] = _groups(result["paths"])
     return result
 
 
+def _groups(paths: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the groups of operations by name; last the one that is not there unless wanted."""
+    used = {operation["tags"][0] for methods in paths.values() for operation in methods.values()}
+    last = [{"name": _AS_A_HOST, "description": _SWITCHED}] if _AS_A_HOST in used else []
+    return [*({"name": name} for name in sorted(used - {_AS_A_HOST})), *last]
+
+
 def _complete(operation: dict[str, Any], path: str) -> None:
-    operation["tags"] = [path.split("/")[3] if path.startswith("/api/") else "as a host"]
+    operation["tags"] = [path.split("/")[3] if path.startswith("/api/") else _AS_A_HOST]
     first = operation["description"].partition("\n")[0].partition(". ")[0]
     operation["summary"] = first.replace("`", "").rstrip(".")
     answers = operation["responses"]

@@ -280,3 +280,11 @@ def be_a_host(tour: Tour, host, token: str) -> None:
         "resolveHostedInterrupt", key=token,
         places={**place, "node": NODE}, json={"resumeValue": {"action": "reject"}},
     )  # fmt: skip
+
+
+def test_the_group_that_must_be_switched_on_says_so_and_comes_last(described):
+    *others, last = described.document["tags"]
+
+    assert last["name"] == "as a host"
+    assert "404 unless `OPENWOP_CONSOLE_HOST_SURFACE=1`" in last["description"]
+    assert {"runs", "events"} <= {each["name"] for each in others}

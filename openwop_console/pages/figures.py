@@ -16,6 +16,9 @@ from verification.queries.analytics import Share
 LEAST = 20
 """Things that must have been counted before they are drawn."""
 
+STANDOFF_PX = 6
+"""Between a bar and its label."""
+
 
 def stacked(
     shares: Sequence[Share], words: Mapping[str, tuple[str, str]], *, sideways: bool = False
@@ -42,8 +45,12 @@ def stacked(
         height=max(240, 28 * len(shares)) if sideways else 280,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         legend={"orientation": "h", "y": -0.15},
-        xaxis={"automargin": True},
-        yaxis={"automargin": True, "autorange": "reversed" if sideways else True},
+        xaxis={"automargin": True, "ticklabelstandoff": STANDOFF_PX},
+        yaxis={
+            "automargin": True,
+            "autorange": "reversed" if sideways else True,
+            "ticklabelstandoff": STANDOFF_PX,
+        },
     )
     spec: dict[str, Any] = json.loads(figure.to_json())
     spec["layout"].pop("template", None)

@@ -145,7 +145,8 @@ def narrow(
 def _says(text: str) -> Q:
     """Match any id that a person may paste: a run, a workflow, a host, an event, an agent.
 
-    Of agents, those that verified or whose result a gate stands on: each is one look into an index.
+    Of agents, those that verified, whose result a gate stands on, or that a job gave a task: each
+    is one look into an index.
     """
     return (
         Q(run_id__startswith=text)
@@ -154,6 +155,8 @@ def _says(text: str) -> Q:
         | Q(pk__in=Event.objects.filter(event_id=text).values("run"))
         | Q(pk__in=Run.objects.filter(verdicts__verifier=text).values("pk"))
         | Q(pk__in=Run.objects.filter(gates__actor=text).values("pk"))
+        | Q(pk__in=Run.objects.filter(job__tasks__assignee=text).values("pk"))
+        | Q(pk__in=Run.objects.filter(job_task__assignee=text).values("pk"))
     )
 
 

@@ -199,6 +199,7 @@ class JobTask(models.Model):
                 condition=Q(lease_until__isnull=False),
                 name="tasks_under_way",
             ),
+            models.Index(fields=["assignee"], name="tasks_by_assignee"),
         ]
 
     def __str__(self) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.factories import add_host_named, decided, event, send, verified
+from tests.verification.jobs.building import team_started, worked
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +38,13 @@ def test_a_run_is_found_by_an_agent_that_judged_or_was_judged(page, judged, agen
 
     assert "/runs/alpha/r-1" in found
     assert "/runs/alpha/r-2" not in found
+
+
+def test_a_jobs_run_is_found_by_whoever_it_gave_a_task(page, host):
+    job = worked(team_started(host))
+
+    assert job.run.run_id in page("?q=ada")
+    assert "No run matches" in page("?q=nobody")
 
 
 def test_an_agent_is_found_by_its_whole_id_only(page, judged):

@@ -56,7 +56,7 @@ def unverified(request: HttpRequest) -> HttpResponse:
         "host": host,
         "findings_url": reverse("findings"),
         "page": {
-            "text": f"{len(found)} runs" if found else "",
+            "text": f"{len(found)} run{'s' if len(found) > 1 else ''}" if found else "",
             "older_url": f"{address}?{urlencode({**chosen, 'before': below})}" if below else "",
             "newer_url": f"{address}?{urlencode(chosen)}" if request.GET.get("before") else "",
         },

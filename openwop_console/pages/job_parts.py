@@ -89,14 +89,14 @@ def _head(job: Job, steps: Sequence[JobStep]) -> dict[str, Any]:
     }
 
 
-def _took(job: Job, steps: Sequence[JobStep]) -> dict[str, str]:
+def _took(job: Job, steps: Sequence[JobStep]) -> dict[str, Any]:
     """Return how long a job took, without the time that people took to decide, which is beside."""
     if job.ended_at is None:
-        return {"took_s": "", "people_s": ""}
+        return {"took_s": "", "people": None}
     people = waited_for_people(steps)
     return {
         "took_s": seconds(job.created_at, job.ended_at - people),
-        "people_s": seconds(job.created_at, job.created_at + people) if people else "",
+        "people": people,
     }
 
 

@@ -1,6 +1,7 @@
 """Pages of runs of tasks and of teams: what they show while they run, wait and after they ended."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -131,6 +132,15 @@ def test_rows_of_the_list_are_told_apart_by_kind_number_of_tasks_and_id(page, ho
     names = [re.sub(r"<[^>]+>", "", each) for each in doors]
 
     assert names == [f"Team · 2 tasks · {str(job.uid)[:8]}" for job in reversed(jobs)]
+
+
+def test_the_time_that_people_took_stands_beside_what_the_job_took(page, host):
+    job = worked(team_started(host, approvePlan=True))
+    later = job.steps.get(phase="approval").started_at + timedelta(hours=2)
+    decide_on_plan(job=job.pk, by="person:1", is_approved=False, now=later)
+    worked(job)
+
+    assert "+ 2 h 00 m for people to decide" in words_of(page, job)
 
 
 def test_runs_of_single_tasks_are_listed_when_they_are_asked_for(page, host):

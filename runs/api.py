@@ -74,7 +74,7 @@ class RunsView(ReadingView):
                 "q",
                 str,
                 description="Beginning of a run's id, part of a workflow's, or the whole id of an "
-                "event, a host, or an agent that verified or was judged.",
+                "event, a host, or an agent that verified, was judged, or was given a task.",
             ),
             OpenApiParameter("limit", int, description="At most so many, 1 to 200."),
             CURSOR,

@@ -3,11 +3,14 @@
 Source of the codes: OpenWOP v1 error registry; reasons are the Console's own.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from runs.refusal import Refusal
 from verification.actions.queues import NotAdmin
 from verification.actions.redrive import NotRedrivable
+from verification.actions.replays import KeyUsedForAnother
 from verification.domain.choices import TextRequired
 from verification.domain.decisions import UnreadableDecision
 from verification.domain.errors import VerificationError
@@ -50,6 +53,17 @@ _BY_KIND: dict[type[VerificationError], tuple[int, str, str]] = {
     ResumeMismatch: (400, _INVALID, "resume_schema"),
     UnreadableDecision: (400, _INVALID, "unreadable"),
 }
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise as the API says it what stands in the way of a move that is made once."""
+    try:
+        yield
+    except VerificationError as refused:
+        raise refusal_of(refused) from refused
+    except KeyUsedForAnother as used:
+        raise Refusal(409, "idempotency_key_mismatch", str(used)) from used
 
 
 def refusal_of(refused: VerificationError) -> Refusal:

@@ -26,12 +26,11 @@ from runs.refusal import Refusal
 from verification.actions import hosting
 from verification.actions.askers import MayNotAsk, WorkspaceUnclear, asker_of
 from verification.actions.jobs import DayIsSpent
-from verification.actions.replays import KeyUsedForAnother, once
+from verification.actions.replays import once
 from verification.api_bodies import idempotency_key, json_object
-from verification.api_refusals import refusal_of
+from verification.api_refusals import translated
 from verification.api_shapes import PEOPLE, key_parameter
 from verification.auth import deciding_person
-from verification.domain.errors import VerificationError
 from verification.domain.hosting.discovery import discovery
 from verification.domain.hosting.majors import HEADER, SERVED, Major, major_of
 from verification.domain.hosting.proofs import verdict_asked_for
@@ -208,13 +207,9 @@ class HostedInterruptView(HostingView):
             hosting.answer(asked=asked, by=person, value=body["resumeValue"])
             return {"runId": id_of(job, self.speaks), "nodeId": node, "status": job.run.status}
 
-        try:
+        with translated():
             about = f"{job.uid}/{node}".encode() + raw
             return Response(once(caller=f"person:{person.pk}", key=key, about=about, do=carry_out))
-        except VerificationError as refused:
-            raise refusal_of(refused) from refused
-        except KeyUsedForAnother as used:
-            raise Refusal(409, "idempotency_key_mismatch", str(used)) from used
 
 
 class ProofView(HostingView):

@@ -19,16 +19,14 @@ from rest_framework.views import APIView
 from runs.api_shapes import CURSOR
 from runs.auth import check_scope
 from runs.describing import answers, refer
-from runs.refusal import Refusal
 from verification.actions import comments, escalations
 from verification.actions.redrive import redrive
-from verification.actions.replays import KeyUsedForAnother, once
+from verification.actions.replays import once
 from verification.api_bodies import idempotency_key, json_object
-from verification.api_refusals import refusal_of
+from verification.api_refusals import translated
 from verification.api_shapes import MOVE, PEOPLE, key_parameter, number_of
 from verification.auth import deciding_person
 from verification.domain.decisions import UnreadableDecision, read_decision, read_seen
-from verification.domain.errors import VerificationError
 from verification.models import Escalation
 from verification.queries.reviewing import (
     deliveries_page,
@@ -95,13 +93,9 @@ class MoveView(APIView):
             answer: dict[str, Any] = orjson.loads(orjson.dumps(shown))
             return answer
 
-        try:
+        with translated():
             about = f"{pk}/{move}".encode() + raw
             return Response(once(caller=f"person:{person.pk}", key=key, about=about, do=carry_out))
-        except VerificationError as refused:
-            raise refusal_of(refused) from refused
-        except KeyUsedForAnother as used:
-            raise Refusal(409, "idempotency_key_mismatch", str(used)) from used
 
 
 class DeliveriesView(APIView):
@@ -138,10 +132,8 @@ class RedriveView(APIView):
         person = deciding_person(request)
         if not deliveries_seen(person).filter(pk=pk).exists():
             raise Http404
-        try:
+        with translated():
             redrive(delivery=pk, by=person)
-        except VerificationError as refused:
-            raise refusal_of(refused) from refused
         return Response(delivery_document(deliveries_seen(person).get(pk=pk)))
 
 

@@ -144,9 +144,16 @@ def eventually(true: Callable[[], object], within_s: float = PATIENCE_S) -> None
         pause.wait(0.05)
 
 
+def _told_by_kernel(path: str) -> str:
+    """Return what the kernel tells of a process, nothing of one that has ended meanwhile."""
+    try:
+        return Path(path).read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def children_of(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in listed.split()]
+    return [int(child) for child in _told_by_kernel(f"/proc/{pid}/task/{pid}/children").split()]
 
 
 def descendants_of(pid: int) -> list[int]:
@@ -155,7 +162,7 @@ def descendants_of(pid: int) -> list[int]:
 
 
 def command_line(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_text()
+    return _told_by_kernel(f"/proc/{pid}/cmdline")
 
 
 class Watched:

@@ -1,5 +1,6 @@
 """What stands around every page: navigation, theme, login."""
 
+from shutil import which
 from typing import Any
 
 from django.contrib.auth import views as auth
@@ -16,8 +17,9 @@ from verification.queries.bell import bell_of
 from verification.queries.jobs import waiting_plans
 from verification.queries.queue import waiting_for
 
-COMMAND = ".venv/bin/openwop-console"
-"""The command line as somebody types it in the folder that the README sets up."""
+COMMAND = "openwop-console" if which("openwop-console") else ".venv/bin/openwop-console"
+"""The command line as somebody types it: by its name where that is found, as in the container, else
+in the folder that the README sets up."""
 
 THEMES = ("light", "dark", "system")
 _YEAR_S = 365 * 24 * 3600

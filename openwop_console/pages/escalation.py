@@ -44,7 +44,7 @@ from verification.domain.fields import WHOLE
 from verification.domain.interrupt_request import InterruptRequest
 from verification.domain.lifecycle import MAY, Move, State, check_not_settled
 from verification.domain.refusals import AlreadyResolved, AlreadySettled, StaleView
-from verification.domain.timing import heartbeat
+from verification.domain.timing import heartbeat, warning
 from verification.models import Comment, Delivery, Escalation, Gate, Resolution, Vote
 from verification.queries.differences import Change, differences
 from verification.queries.queue import deciders, done_by, next_for
@@ -117,6 +117,7 @@ def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
     interrupt = situations.interrupt_of(found)
     resolution = Resolution.objects.filter(escalation=found).select_related("by").first()
     is_waiting = found.state in (State.OPEN, State.CLAIMED)
+    rules = situations.rules_of(found.queue)
     offered = situations.choices_of(found, interrupt) if is_waiting else ()
     typed = comments.draft_of(found, viewer) if isinstance(viewer, User) else {}
     asked = _asked(found, viewer, interrupt)
@@ -137,7 +138,8 @@ def content(found: Escalation, viewer: Viewer) -> dict[str, Any]:
         "drafts": typed,
         "chosen": typed.get("action", ""),
         "here": _address(found),
-        "half_lease_s": int(heartbeat(situations.rules_of(found.queue)).total_seconds()),
+        "half_lease_s": int(heartbeat(rules).total_seconds()),
+        "warning_s": int(warning(rules).total_seconds()),
     }
 
 

@@ -2,9 +2,8 @@
 // before it ends, and frozen when it is lost. What was typed is kept by the server, whoever holds the claim.
 "use strict";
 (() => {
-  const WARN_MS = 60_000;
   const warning = document.getElementById("claim-warning");
-  const half = Number(warning.dataset.half) * 1000;
+  const half = Number(warning.dataset.half) * 1000, warn = Number(warning.dataset.warn) * 1000;
   let alive = Date.now(), beaten = Date.now();
   let mine = document.getElementById("claim").hasAttribute("data-mine");
 
@@ -39,7 +38,7 @@
     freeze();
     if (!mine) return;
     if (alive > beaten && Date.now() - beaten > half) beat();
-    say(left() < WARN_MS ? "Your claim ends in less than a minute. Extend it to keep it." : "");
+    say(left() < warn ? "Your claim ends in less than a minute. Extend it to keep it." : "");
   }, 1000);
   document.addEventListener("htmx:wsAfterMessage", freeze);
   document.addEventListener("htmx:afterSwap", () => { beaten = Date.now(); });

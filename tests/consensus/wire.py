@@ -7,7 +7,7 @@ from tests.consensus.world import Call, World
 from verification.domain.consensus import prompts, replies
 from verification.domain.consensus.budgets import Crossing
 from verification.domain.consensus.failures import Failure, FailureKind
-from verification.domain.consensus.history import Usage
+from verification.domain.consensus.history import NO_USAGE, Usage
 from verification.domain.consensus.observed import (
     AgentOutcome,
     Observed,
@@ -157,7 +157,7 @@ def consensus_result(result: Result, run_id: str | None) -> dict[str, Any]:
 def team_result(result: TeamResult) -> dict[str, Any]:
     agents = {name: _outcome(each) for name, each in result.agents.items()}
     coordinator = agents.pop(COORDINATOR, None)
-    worker_usage = result.worker_usage
+    by_workers = [task.usage for task in result.tasks if task.usage is not None]
     return {
         "success": result.has_succeeded,
         "status": result.status.value,
@@ -170,7 +170,7 @@ def team_result(result: TeamResult) -> dict[str, Any]:
         "agentResults": agents,
         "coordinatorOutput": None if coordinator is None else coordinator["output"],
         "totalTokenUsage": usage(result.usage),
-        "metricsTotalTokens": None if worker_usage is None else usage(worker_usage),
+        "metricsTotalTokens": usage(sum(by_workers, NO_USAGE)) if result.tasks else None,
     }
 
 

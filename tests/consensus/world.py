@@ -7,8 +7,11 @@ from typing import Any
 from tests.consensus.drive import Entry
 from verification.domain.consensus import failures
 from verification.domain.consensus.asks import AskAgent, AskJudge, AskProposer
-from verification.domain.consensus.failures import Failure
+from verification.domain.consensus.failures import Failure, FailureKind, Status
 from verification.domain.consensus.history import AbortRequested, Reply, Usage
+
+AGENT_TIMEOUT = Failure(Status.TIMEOUT, FailureKind.TIMEOUT, True, name="TimeoutError")
+"""All calls of one agent together took longer than they may."""
 
 
 class ScriptExhausted(AssertionError):
@@ -65,7 +68,7 @@ class World:
         call_ms, agent_ms = limits.get("callTimeoutMs"), limits.get("timeoutMs")
         if agent_ms is None or (call_ms is not None and call_ms <= agent_ms):
             return failures.CALL_TIMEOUT
-        return failures.AGENT_TIMEOUT
+        return AGENT_TIMEOUT
 
     def unconsumed(self) -> dict[str, int]:
         left = {name: len(items) - self.taken[name] for name, items in self.script.items()}

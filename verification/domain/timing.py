@@ -24,9 +24,9 @@ def lease_until(now: datetime, rules: Rules) -> datetime:
     return now + rules.lease
 
 
-def warn_at(claim_until: datetime, rules: Rules) -> datetime:
-    """Return when the holder should hear that the claim is about to end."""
-    return claim_until - min(rules.warn_before, rules.lease / 2)
+def warning(rules: Rules) -> timedelta:
+    """Return how long before a claim's end its holder should hear of it."""
+    return min(rules.warn_before, rules.lease / 2)
 
 
 def heartbeat(rules: Rules) -> timedelta:
@@ -47,11 +47,6 @@ def due_at(since: datetime, due_after: timedelta, host_waits_ms: int | None) -> 
         return since + due_after
     ours_ms = due_after // timedelta(milliseconds=1)
     return since + timedelta(milliseconds=min(ours_ms, host_waits_ms))
-
-
-def has_lapsed(situation: Situation, now: datetime) -> bool:
-    """Say whether a claim ran out, so that the sweep may open the escalation again."""
-    return situation.claim_until is not None and now >= situation.claim_until
 
 
 def step_when_due(

@@ -1,7 +1,10 @@
 """The list of runs: what its search finds, and how it says what it shows."""
 
+from pathlib import Path
+
 import pytest
 
+from openwop_console.frame import COMMAND
 from tests.factories import add_host_named, decided, event, send, verified
 from tests.verification.jobs.building import team_started, worked
 
@@ -82,4 +85,5 @@ def test_a_host_of_another_workspace_is_not_known_of(page, judged, other_host):
 
 
 def test_an_empty_console_names_the_command_as_the_readme_does(page):
-    assert "<code>.venv/bin/openwop-console hosts add NAME" in page()
+    assert f"<code>{COMMAND} hosts add NAME" in page()
+    assert COMMAND in Path("README.md").read_text()

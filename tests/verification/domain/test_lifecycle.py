@@ -45,7 +45,6 @@ from verification.domain.refusals import (
     StaleView,
     UndoTooLate,
 )
-from verification.domain.timing import has_lapsed
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)
@@ -353,7 +352,8 @@ class Walk:
         )  # fmt: skip
 
     def check_lapse(self) -> None:
-        if not has_lapsed(self.situation, self.now):
+        until = self.situation.claim_until
+        if until is None or self.now < until:
             raise NoSuchMove(self.state, Move.LAPSE)
 
     def after(self, move: Move, person: Person) -> None:

@@ -8,11 +8,10 @@ from verification.domain.lifecycle import Move, Rules, Situation, State
 from verification.domain.timing import (
     OnTimeout,
     due_at,
-    has_lapsed,
     heartbeat,
     lease_until,
     step_when_due,
-    warn_at,
+    warning,
 )
 
 NOW = datetime(2026, 11, 30, 3, tzinfo=UTC)
@@ -24,14 +23,14 @@ def test_a_claim_is_extended_twice_in_its_life_and_warned_about_before_it_ends()
     until = lease_until(NOW, RULES)
 
     assert until == NOW + timedelta(minutes=10)
-    assert warn_at(until, RULES) == until - timedelta(seconds=60)
+    assert warning(RULES) == timedelta(seconds=60)
     assert heartbeat(RULES) == timedelta(minutes=5)
 
 
 def test_a_short_claim_is_warned_about_halfway():
     short = Rules(lease=timedelta(seconds=40))
 
-    assert warn_at(lease_until(NOW, short), short) == NOW + timedelta(seconds=20)
+    assert warning(short) == timedelta(seconds=20)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +46,6 @@ def test_a_short_claim_is_warned_about_halfway():
 )
 def test_the_sooner_of_ours_and_the_hosts_time_counts(host_waits_ms, due):
     assert due_at(NOW, HOUR, host_waits_ms) == NOW + due
-
-
-def test_a_claim_lapses_at_its_end():
-    assert has_lapsed(Situation(State.CLAIMED, "ada", NOW), NOW)
-    assert not has_lapsed(Situation(State.CLAIMED, "ada", NOW + HOUR), NOW)
-    assert not has_lapsed(Situation(State.OPEN), NOW)
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,6 @@ CALL_TIMEOUT = Failure(
     Status.TIMEOUT, FailureKind.TIMEOUT, True, "LLM_CALL_TIMEOUT", "LLMCallTimeoutError"
 )
 """One model call took longer than it may."""
-AGENT_TIMEOUT = Failure(Status.TIMEOUT, FailureKind.TIMEOUT, True, name="TimeoutError")
-"""All calls of one agent together took longer than they may."""
 TOKEN_BUDGET_EXCEEDED = Failure(
     Status.BUDGET_EXHAUSTED,
     FailureKind.BUDGET,

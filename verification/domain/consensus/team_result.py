@@ -65,13 +65,6 @@ class TeamResult:
         """True when nothing went wrong; a rejected verdict is not something that went wrong."""
         return self.status is Status.OK
 
-    @property
-    def worker_usage(self) -> Usage | None:
-        """Tokens of workers alone; None when there was no task."""
-        if not self.tasks:
-            return None
-        return sum((task.usage for task in self.tasks if task.usage is not None), NO_USAGE)
-
 
 def summarise(
     results: Sequence[AgentResult],

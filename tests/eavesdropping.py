@@ -34,7 +34,7 @@ def eavesdropping(url: str) -> Iterator[list[str]]:
             yield heard
         finally:
             client.set(_END, 1, ex=1)
-            thread.join(20)
+            thread.join(60)
     assert not thread.is_alive()
 
 

@@ -34,6 +34,14 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
 
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """Hold a port on which nobody listens, so that nobody else comes to listen there meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield int(bound.getsockname()[1])
+
+
 def http(status: str = "200 OK", body: bytes = b"{}", headers: tuple[str, ...] = ()) -> Answerer:
     """Answer every request like this."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
@@ -60,7 +68,7 @@ def serving(answer: Answerer, *, tls: ssl.SSLContext | None = None) -> Iterator[
             with suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)
             listener.close()
-            thread.join(timeout=10)
+            thread.join(timeout=60)
     assert not thread.is_alive()
 
 

@@ -213,4 +213,4 @@ def model_server() -> Iterator[ModelServer]:
         told.over.set()
         server.shutdown()
         server.server_close()
-        thread.join(timeout=10)
+        thread.join(timeout=60)

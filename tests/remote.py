@@ -23,7 +23,7 @@ class RunningHost:
         self.is_up = threading.Event()
         self.thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
         self.thread.start()
-        assert self.is_up.wait(10)
+        assert self.is_up.wait(60)
 
     async def serve(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -35,7 +35,7 @@ class RunningHost:
 
     def stop(self) -> None:
         self.server.should_exit = True
-        self.thread.join(10)
+        self.thread.join(60)
         assert not self.thread.is_alive()
 
     def call(self, method: str, path: str, **more: Any) -> Any:

@@ -7,7 +7,7 @@ from channels.db import database_sync_to_async
 from django.contrib.auth.models import User
 from django.test import Client
 
-WAIT_S = 10
+WAIT_S = 30
 
 
 class Socket(ApplicationCommunicator):

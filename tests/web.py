@@ -56,5 +56,5 @@ def serving(app: App) -> Iterator[Web]:
             yield Web(listener.getsockname()[1])
         finally:
             server.should_exit = True
-            thread.join(timeout=20)
+            thread.join(timeout=60)
     assert not thread.is_alive()

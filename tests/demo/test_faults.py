@@ -77,7 +77,7 @@ def test_an_answer_can_be_applied_and_then_never_confirmed(faulty, waiting):
             f"/v1/runs/{waiting}/interrupts/gate",
             json={"resumeValue": ACCEPT},
             headers={"idempotency-key": f"k-{waiting}"},
-            timeout=0.2,
+            timeout=2,
         )
     again = faulty.resolve(waiting, "gate", ACCEPT, key=f"k-{waiting}")
 

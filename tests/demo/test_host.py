@@ -35,7 +35,7 @@ def test_it_says_where_it_listens_and_nothing_else_and_stops_with_its_parent():
     stream = httpx.stream("GET", url + created.json()["eventsUrl"], headers=headers)
     with stream as answer:
         assert answer.status_code == 200
-        rest, errors = process.communicate(timeout=10)  # closes its input
+        rest, errors = process.communicate(timeout=60)  # closes its input
 
     assert url.startswith("http://127.0.0.1:")
     assert created.status_code == 201
@@ -49,7 +49,7 @@ def test_sigterm_stops_it():
     process.stdout.readline()
 
     process.terminate()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
     assert process.returncode is not None
 
@@ -59,7 +59,7 @@ def test_without_an_api_key_nobody_has_it():
     url = process.stdout.readline().removeprefix("listening on ").strip()
 
     refused = httpx.get(f"{url}/v1/runs", headers={"authorization": "Bearer x"})
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
     assert refused.status_code == 401
 
@@ -67,7 +67,7 @@ def test_without_an_api_key_nobody_has_it():
 def test_an_unknown_dialect_is_refused():
     process = started("--dialect", "klingon")
 
-    _, errors = process.communicate(timeout=10)
+    _, errors = process.communicate(timeout=60)
 
     assert process.returncode == 2
     assert "klingon" in errors
@@ -98,7 +98,7 @@ def test_a_child_host_that_cannot_start_says_so(monkeypatch):
 def test_a_host_that_died_is_noticed():
     process = started("--until-stdin-closes")
     url = process.stdout.readline().removeprefix("listening on ").strip()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
     with httpx.Client(base_url=url) as http, pytest.raises(HostEnded, match="has ended"):
         ChildHost(url, http, process).discovery()
@@ -122,6 +122,6 @@ def test_recordings_can_be_offered(tmp_path):
         httpx.post(f"{url}/v1/runs", json={"workflowId": name}, headers=headers).status_code
         for name in ("recorded", "captured:one", "captured:two")
     ]
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
     assert answers == [201, 201, 404]

@@ -70,9 +70,9 @@ def test_a_stream_that_was_opened_early_sees_what_comes_later(caller):
 
     listener = threading.Thread(target=listen)
     listener.start()
-    assert is_open.wait(5)
+    assert is_open.wait(30)
     caller.resolve(run_id, "gate", ACCEPT)
-    listener.join(5)
+    listener.join(30)
 
     assert not listener.is_alive()
     assert "event: run.completed" in heard
@@ -174,7 +174,7 @@ def test_a_poll_waits_for_news(caller):
     waiter = threading.Thread(target=wait)
     waiter.start()
     caller.resolve(run_id, "gate", ACCEPT)
-    waiter.join(5)
+    waiter.join(30)
 
     assert got[0]["events"][0]["sequence"] == last + 1
 

@@ -43,7 +43,7 @@ class Receiver:
         self.server.server_close()
 
     def take(self, count: int) -> list[tuple[dict[str, str], bytes]]:
-        return [self.deliveries.get(timeout=5) for _ in range(count)]
+        return [self.deliveries.get(timeout=30) for _ in range(count)]
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def stream_of(*chunks, status=b"200 OK", kind=b"text/event-stream", stays=True):
         for chunk in chunks:
             connection.sendall(chunk)
         if stays:
-            over.wait(10)
+            over.wait(60)
 
     return answer
 
@@ -72,7 +72,7 @@ def test_a_stream_comes_in_pieces_and_ends_by_its_deadline():
         with reader(server).stream_events("r", seconds=0.4) as stream:
             assert b"".join(stream.chunks) == b"data: 1\n\ndata: 2\n\n"
 
-    assert 0.3 < time.monotonic() - began < 1.5
+    assert 0.3 < time.monotonic() - began < 15
 
 
 def test_a_stream_is_read_up_to_the_limit():

@@ -46,7 +46,7 @@ def test_a_host_that_misbehaves_is_left_within_a_deadline(remotes, connected, fa
 
     pull(host)
 
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 20
     assert not Event.objects.exists()
     assert not CapabilitySnapshot.objects.exists()
     row = PulledHost.objects.get(host=host)
@@ -99,7 +99,7 @@ def test_a_stream_that_is_none_is_left(connected, stream):
         began = time.monotonic()
         look_at_run(leases.take_run_of(host=host.pk, now=timezone.now()))
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert not Event.objects.exists()
 
 

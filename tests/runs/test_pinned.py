@@ -16,8 +16,10 @@ from runs import pinned
 from runs.domain.addresses import networks
 from runs.domain.host_answer import Reached
 from runs.pinned import ANSWER_LIMIT, Call, Line, addresses_of, send
-from tests.local_servers import certificate_for, http, serving
+from tests.local_servers import certificate_for, closed_port, http, serving
 
+IN_TIME_S = 20
+"""Less than what never ends, and far more than a deadline, on a machine that is busy."""
 LOCAL = networks(["127.0.0.0/8"])
 
 
@@ -91,7 +93,7 @@ def test_a_host_that_drips_gains_nothing_by_it(first, part):
         took = time.monotonic() - started
 
     assert (answer.reached, answer.why, received) == (Reached.NO_ANSWER, "timeout", None)
-    assert took < 1.5
+    assert took < IN_TIME_S
 
 
 def test_a_body_that_drips_is_cut_and_the_status_counts():
@@ -130,9 +132,8 @@ def test_what_is_not_http_is_no_answer(noise):
 
 
 def test_a_closed_port_was_not_reached():
-    with serving(http()) as server:
-        url = server.url
-    answer, _ = send(post(url), line())
+    with closed_port() as port:
+        answer, _ = send(post(f"http://127.0.0.1:{port}"), line())
 
     assert (answer.reached, answer.why) == (Reached.NOT_SENT, "refused")
 
@@ -142,16 +143,29 @@ def test_a_closed_port_was_not_reached():
     [
         (lambda host, port: [], "name"),
         (lambda host, port: (_ for _ in ()).throw(OSError()), "name"),
-        (lambda host, port: threading.Event().wait(0.5) or ["127.0.0.1"], "name"),
     ],
-    ids=["unknown", "error", "slow"],
+    ids=["unknown", "error"],
 )
-def test_a_name_that_does_not_resolve_in_time_was_not_reached(resolver, why):
-    started = time.monotonic()
-    answer, _ = send(post("https://host.example/"), line(resolver=resolver, deadline_s=0.2))
+def test_a_name_that_does_not_resolve_was_not_reached(resolver, why):
+    answer, _ = send(post("https://host.example/"), line(resolver=resolver))
 
     assert (answer.reached, answer.why) == (Reached.NOT_SENT, why)
-    assert time.monotonic() - started < 0.45
+
+
+def test_a_name_is_not_waited_for_beyond_the_deadline():
+    over = threading.Event()
+
+    def resolver(host, port):
+        over.wait(60)
+        return ["127.0.0.1"]
+
+    started = time.monotonic()
+    answer, _ = send(post("https://host.example/"), line(resolver=resolver, deadline_s=0.2))
+    took = time.monotonic() - started
+    over.set()
+
+    assert (answer.reached, answer.why) == (Reached.NOT_SENT, "name")
+    assert took < IN_TIME_S
 
 
 def test_the_systems_resolver_knows_this_machine():

@@ -98,4 +98,4 @@ def v2_host() -> Iterator[V2Host]:
             yield host
         finally:
             server.shutdown()
-            thread.join(10)
+            thread.join(60)

@@ -103,7 +103,7 @@ def test_ctrl_c_during_the_start_leaves_nothing_running(serve):
 
     assert console.interrupt() == 0
 
-    assert family.all_end(within_s=1)
+    assert family.all_end()
 
 
 def kept_rows(url: str) -> tuple[int, int] | None:

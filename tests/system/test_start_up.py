@@ -11,7 +11,14 @@ import psycopg
 import pytest
 
 from openwop_console.supervisor.embedded import running_servers
-from tests.system.running import Running, children_of, command_line, descendants_of, eventually
+from tests.system.running import (
+    PATIENCE_S,
+    Running,
+    children_of,
+    command_line,
+    descendants_of,
+    eventually,
+)
 
 pytestmark = pytest.mark.system
 
@@ -62,7 +69,7 @@ def test_a_taken_port_is_named_before_anything_starts(shared, folder):
     second = Running(folder, {"PORT": port})
 
     second.until(f"127.0.0.1:{port} cannot be served (in use)")
-    assert second.process.wait(10) == 1
+    assert second.process.wait(PATIENCE_S) == 1
     assert not (folder / "postgres").exists()
     second.end()
 
@@ -73,8 +80,8 @@ def test_ctrl_c_leaves_nothing_running_and_the_next_start_shows_no_secret(serve)
 
     first.process.send_signal(signal.SIGINT)
 
-    assert first.process.wait(20) == 0
-    assert family.all_end(within_s=1)
+    assert first.process.wait(PATIENCE_S) == 0
+    assert family.all_end()
     second = serve()
     assert {**second.card, "url": ""} == {**before, "url": ""}
     assert before["admin"]["password"] not in second.output
@@ -89,8 +96,8 @@ def test_an_ordinary_user_can_run_it(serve, ordinary_user):
     eventually(lambda: console.call("doctor").returncode == 0)
     family = console.family
     console.process.terminate()
-    assert console.process.wait(20) == 0
-    assert family.all_end(within_s=1)
+    assert console.process.wait(PATIENCE_S) == 0
+    assert family.all_end()
 
 
 def test_nothing_but_python_need_be_on_path(serve, folder):

@@ -149,7 +149,7 @@ def test_what_arrives_while_somebody_watches_is_shown(run, host, monkeypatch):
     )
 
     def host_goes_on() -> None:
-        assert asked.wait(10)
+        assert asked.wait(60)
         send(host, event(1, "node.started"), event(2, "run.completed"))
         connection.close()
 

@@ -218,7 +218,7 @@ def test_two_workers_at_once_ask_each_judge_once(host, models):
     job = started(host, judges=THREE, quorum=2)
     first = threading.Thread(target=_work_in_thread, args=(job.pk,))
     first.start()
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(60)
 
     work(job=job.pk)
     gate.opened.set()
@@ -268,10 +268,10 @@ def test_cancelling_during_a_call_ends_it_at_once_and_nothing_of_it_counts(host,
     job = started(host, judges=THREE, quorum=2)
     worker = threading.Thread(target=_work_in_thread, args=(job.pk,))
     worker.start()
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(60)
 
     cancel(job=job.pk, by="person:1")
-    worker.join(10)
+    worker.join(60)
 
     assert not worker.is_alive()
     job.refresh_from_db()
@@ -321,9 +321,9 @@ def test_calls_to_one_provider_are_no_more_at_a_time_than_is_set(host, models, s
     jobs = [started(host, judges=panel(name), quorum=1) for name in ("judge-a", "judge-b")]
     threads = [threading.Thread(target=_work_in_thread, args=(job.pk,)) for job in jobs]
     threads[0].start()
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(60)
     threads[1].start()
-    eventually(lambda: JobStep.objects.filter(job=jobs[1], state="asking").exists(), within_s=20)
+    eventually(lambda: JobStep.objects.filter(job=jobs[1], state="asking").exists(), within_s=60)
     waiting = models.asked("judge-b")
     gate.opened.set()
     for thread in threads:

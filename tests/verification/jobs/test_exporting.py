@@ -68,7 +68,7 @@ def collector(settings) -> Iterator[Collector]:
     thread.start()
     yield made
     made.server.shutdown()
-    thread.join(10)
+    thread.join(60)
     made.server.server_close()
 
 

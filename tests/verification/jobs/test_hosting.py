@@ -137,7 +137,7 @@ def test_the_stream_follows_a_run_to_its_end_and_goes_on_where_it_was_left(
     job = started(host, judges=panel("judge-a"), quorum=1, onDissent="reject")
     worker = threading.Thread(target=_work_in_thread, args=(job.pk,))
     worker.start()
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(60)
     seen = []
     first = threading.Event()
 
@@ -149,11 +149,11 @@ def test_the_stream_follows_a_run_to_its_end_and_goes_on_where_it_was_left(
 
     listener = threading.Thread(target=listen)
     listener.start()
-    assert first.wait(20)
+    assert first.wait(60)
     assert [each.type for each in seen][-1] != "run.completed"
     gate.opened.set()
-    worker.join(20)
-    listener.join(20)
+    worker.join(60)
+    listener.join(60)
 
     assert [each.sequence for each in seen] == [0, 1, 2, 3, 4]
     assert seen[-1].type == "run.completed"
@@ -174,7 +174,7 @@ def test_a_poll_waits_for_the_next_event(host, ada, v1, tokens, models):
     job = started(host, judges=panel("judge-a"), quorum=1)
     worker = threading.Thread(target=_work_in_thread, args=(job.pk,))
     worker.start()
-    assert gate.reached.wait(20)
+    assert gate.reached.wait(60)
     polled = []
 
     def poll() -> None:
@@ -185,8 +185,8 @@ def test_a_poll_waits_for_the_next_event(host, ada, v1, tokens, models):
     waiting = threading.Thread(target=poll)
     waiting.start()
     gate.opened.set()
-    waiting.join(20)
-    worker.join(20)
+    waiting.join(60)
+    worker.join(60)
 
     assert next(each["type"] for each in polled[0]["events"]) == "agent.verified"
 
@@ -499,7 +499,7 @@ def test_a_stream_whose_client_went_away_is_let_go(host, ada, web, tokens, model
         assert next(lines) == "id: 0"
         assert RunStream._open == 1
 
-    eventually(lambda: RunStream._open == 0, within_s=20)
+    eventually(lambda: RunStream._open == 0, within_s=60)
 
 
 def test_streams_beyond_measure_are_told_to_poll(host, ada, v1, tokens, monkeypatch):

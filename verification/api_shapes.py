@@ -22,8 +22,9 @@ from runs.domain.projection import Outcome, RunStatus
 from verification.domain.choices import Need
 from verification.domain.consensus.failures import FailureKind, Status
 from verification.domain.consensus.plan import MOST_TASKS
+from verification.domain.consensus.queue import MOST_RETRIES
 from verification.domain.consensus.result import Basis, GateVerdict, Verdict
-from verification.domain.consensus.rules import Mode, OnDissent
+from verification.domain.consensus.rules import MOST_ROUNDS, Mode, OnDissent
 from verification.domain.decisions import MAX_TEXT, Action, Scope
 from verification.domain.delivery import Door
 from verification.domain.delivery import State as DeliveryState
@@ -32,13 +33,12 @@ from verification.domain.findings import FindingKind, Severity
 from verification.domain.gate_answers import AnswerBasis, GateDecision
 from verification.domain.gates import GateState
 from verification.domain.jobs.members import LONGEST_ANSWER, LONGEST_QUESTION
-from verification.domain.jobs.request import MOST_JUDGES, MOST_PROPOSERS, MOST_ROUNDS, MOST_TOKENS
+from verification.domain.jobs.request import MOST_JUDGES, MOST_PROPOSERS, MOST_TOKENS
 from verification.domain.jobs.states import JobBasis, JobState, Operation, Stop
 from verification.domain.jobs.team_request import (
     LONGEST_TITLE,
     MOST_AT_ONCE,
     MOST_MEMBERS,
-    MOST_RETRIES,
     MemoryScope,
     OnRejected,
 )
@@ -326,8 +326,15 @@ _TEAM_JOB: dict[str, Schema] = {
         members(
             {
                 "proposed": maybe(listed(ANYTHING, "As the coordinator gave it.")),
+                "seenDigest": maybe(text("Send it back with a decision: the plan that you saw.")),
                 "resolved": listed(_PLANNED, "As it is run."),
                 "awaitsApproval": flag(),
+                "resolution": maybe(
+                    members(
+                        {"approved": flag(), "changed": flag(), "by": text(), "at": moment()},
+                        "What a person decided about it.",
+                    )
+                ),
             }
         )
     ),

@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from verification.domain.consensus.agents import Agent
-from verification.domain.consensus.queue import CyclicTasks, TaskSpec, load, normalised
-from verification.domain.consensus.rules import Panel
+from verification.domain.consensus.queue import (
+    LONGEST_WAIT_MS,
+    MOST_RETRIES,
+    CyclicTasks,
+    TaskSpec,
+    load,
+    normalised,
+)
+from verification.domain.consensus.rules import MOST_ROUNDS, Panel
 from verification.domain.consensus.schemas import JsonSchema, SchemaMismatch
 
 Plan = Sequence[Mapping[str, Any]]
@@ -29,7 +36,7 @@ _VERIFY = {
             "properties": {
                 "mode": {"enum": ["refute", "lens"]},
                 "quorum": _COUNT,
-                "maxRounds": _COUNT,
+                "maxRounds": {**_COUNT, "maximum": MOST_ROUNDS},
                 "onDissent": {"enum": ["revise", "reject", "keep"]},
             },
         },
@@ -41,8 +48,8 @@ TASK_FIELDS: Mapping[str, Mapping[str, Any]] = {
     "assignee": _TEXT,
     "dependsOn": {"type": "array", "items": _TEXT},
     "memoryScope": {"enum": ["dependencies", "all"]},
-    "maxRetries": {"type": "integer", "minimum": 0},
-    "retryDelayMs": {"type": "number", "minimum": 0},
+    "maxRetries": {"type": "integer", "minimum": 0, "maximum": MOST_RETRIES},
+    "retryDelayMs": {"type": "number", "minimum": 0, "maximum": LONGEST_WAIT_MS},
     "retryBackoff": {"type": "number", "exclusiveMinimum": 0},
     "role": _TEXT,
     "priority": {"enum": ["low", "normal", "high", "critical"]},

@@ -54,6 +54,10 @@ class TaskStatus(StrEnum):
 
 ENDED = (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.SKIPPED)
 """Nothing more happens to a task."""
+MOST_RETRIES = 5
+"""Of one task, whoever asks for them: a request or a plan."""
+LONGEST_WAIT_MS = 30_000.0
+"""Before a task is tried again."""
 _OPEN = (TaskStatus.PENDING, TaskStatus.BLOCKED, TaskStatus.IN_PROGRESS)
 
 

@@ -16,6 +16,9 @@ from verification.domain.consensus.budgets import Budgets
 from verification.domain.consensus.schemas import OutputSchema
 from verification.domain.errors import VerificationError
 
+MOST_ROUNDS = 10
+"""That may be asked for, by a request or by a plan."""
+
 
 class InvalidConsensus(VerificationError):
     """These rules cannot decide anything. Subclasses name what is wrong."""

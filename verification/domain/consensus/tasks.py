@@ -29,7 +29,14 @@ from verification.domain.consensus.observed import (
     TraceEvent,
     Verification,
 )
-from verification.domain.consensus.queue import EmptyTeam, Task, TaskSpec, TaskStatus, load
+from verification.domain.consensus.queue import (
+    LONGEST_WAIT_MS,
+    EmptyTeam,
+    Task,
+    TaskSpec,
+    TaskStatus,
+    load,
+)
 from verification.domain.consensus.replay import Procedure, Replay, RunBroken, Several
 from verification.domain.consensus.result import Basis, Verdict
 from verification.domain.consensus.rules import Setting, Unaccepted
@@ -38,7 +45,6 @@ from verification.domain.consensus.verify_hook import verify
 
 LET_THROUGH = "override"
 """The ruling after which a result counts; every other one leaves it withheld."""
-_LONGEST_WAIT_MS = 30_000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,8 +232,8 @@ def _wait_ms(spec: TaskSpec, retries: int) -> float:
             retries - 1
         )
     except OverflowError:
-        return _LONGEST_WAIT_MS
-    return delay_ms if delay_ms < _LONGEST_WAIT_MS else _LONGEST_WAIT_MS
+        return LONGEST_WAIT_MS
+    return delay_ms if delay_ms < LONGEST_WAIT_MS else LONGEST_WAIT_MS
 
 
 def _announce_retry(work: _Work, wait_ms: float) -> None:

@@ -5,8 +5,8 @@ Source: OpenWOP capabilities.schema.json (v1 and v2); RFC 0073 (families at the 
 
 from typing import Any
 
+from verification.domain.consensus.rules import MOST_ROUNDS
 from verification.domain.hosting.majors import SERVED, Major
-from verification.domain.jobs.request import MOST_ROUNDS
 from verification.domain.jobs.told import CAPABILITIES
 
 _LEVEL = CAPABILITIES["multiAgent"]["executionModel"]["version"]

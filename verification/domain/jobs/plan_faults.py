@@ -10,6 +10,7 @@ from typing import Any
 
 from verification.domain.consensus.plan import MOST_TASKS, PLAN_FORM, TASK_FIELDS, PlanSchema
 from verification.domain.consensus.queue import normalised
+from verification.domain.consensus.rules import MOST_ROUNDS
 from verification.domain.consensus.schemas import Miss, SchemaMismatch
 
 
@@ -65,8 +66,9 @@ def _of_members(miss: Miss, task: Any, place: int) -> Iterator[Fault]:
 
 _UNKNOWN = f"It says something that a plan cannot say. There are: {', '.join(TASK_FIELDS)}."
 _VERIFY = (
-    "Either true, or any of mode (refute, lens), quorum and maxRounds (from 1) and onDissent "
-    "(revise, reject, keep). Judges are named by the request, never by a plan."
+    "Either true, or any of mode (refute, lens), quorum (from 1), maxRounds "
+    f"(1 to {MOST_ROUNDS}) and onDissent (revise, reject, keep). "
+    "Judges are named by the request, never by a plan."
 )
 _SENTENCES = {
     "pattern": "It must not be empty.",
@@ -91,6 +93,8 @@ def _sentence(miss: Miss, field: str) -> str:
         return "Every title in it must be a text that says something."
     if miss.keyword == "type":
         return _TYPES[form["type"]]
+    if miss.keyword == "maximum":
+        return f"At most {form['maximum']:g} is possible."
     return _SENTENCES.get(miss.keyword, "It cannot be that.")
 
 

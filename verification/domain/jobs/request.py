@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from verification.domain.consensus.agents import Agent
 from verification.domain.consensus.rule_judges import InvalidRule, Rule, read_rule
-from verification.domain.consensus.rules import Mode, OnDissent
+from verification.domain.consensus.rules import MOST_ROUNDS, Mode, OnDissent
 from verification.domain.consensus.schemas import InvalidSchema, JsonSchema
 from verification.domain.jobs import members
 from verification.domain.jobs.members import Document
@@ -20,7 +20,6 @@ from verification.domain.jobs.states import Operation
 
 MOST_JUDGES = 16
 MOST_PROPOSERS = 8
-MOST_ROUNDS = 10
 MOST_TOKENS = 100_000_000
 RULE = "rule:"
 SUBMITTED = "submitted"

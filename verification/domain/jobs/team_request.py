@@ -9,14 +9,25 @@ from decimal import Decimal
 from enum import StrEnum
 
 from verification.domain.consensus.plan import MOST_TASKS, Plan
-from verification.domain.consensus.queue import CyclicTasks, TaskSpec, load, normalised
-from verification.domain.consensus.rules import Mode, OnDissent, Panel, Unaccepted
+from verification.domain.consensus.queue import (
+    MOST_RETRIES,
+    CyclicTasks,
+    TaskSpec,
+    load,
+    normalised,
+)
+from verification.domain.consensus.rules import (
+    MOST_ROUNDS,
+    Mode,
+    OnDissent,
+    Panel,
+    Unaccepted,
+)
 from verification.domain.jobs import members
 from verification.domain.jobs.given import GIVEN, Given, given_coordinator, given_member
 from verification.domain.jobs.members import Document
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.request import (
-    MOST_ROUNDS,
     MOST_TOKENS,
     RULE,
     Asked,
@@ -34,7 +45,6 @@ from verification.domain.jobs.states import Operation
 MOST_MEMBERS = 16
 MOST_DOLLARS = 100_000
 MOST_AT_ONCE = 64
-MOST_RETRIES = 5
 LONGEST_TITLE = 200
 
 _COMMON = frozenset(

@@ -24,6 +24,7 @@ def task(title="A", **more):
         [task(verify={})],
         [task(verify={"mode": "lens", "quorum": 9, "maxRounds": 3, "onDissent": "keep"})],
         [task(memoryScope="all", maxRetries=2, retryDelayMs=0, role="lead", priority="high")],
+        [task(maxRetries=5, retryDelayMs=30_000, verify={"maxRounds": 10})],
     ],
 )
 def test_a_plan_this_team_can_run_is_read(plan):
@@ -44,6 +45,9 @@ def test_a_plan_this_team_can_run_is_read(plan):
         [task("A", dependsOn=["B"]), task("B", dependsOn=["A"])],
         [task(judges=["ja"])],
         [task(maxRetries=-1)],
+        [task(maxRetries=6)],
+        [task(retryDelayMs=30_001)],
+        [task(verify={"maxRounds": 11})],
         *(
             [task(verify=odd)]
             for odd in (

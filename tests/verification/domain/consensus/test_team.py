@@ -47,6 +47,18 @@ def test_a_repaired_plan_is_run():
     assert result.has_succeeded
 
 
+@pytest.mark.parametrize(
+    "wish", [{"maxRetries": 10**9}, {"retryDelayMs": 10**9}, {"verify": {"maxRounds": 10**9}}]
+)
+def test_a_plan_that_asks_for_more_than_a_request_may_is_repaired_once_and_never_run(wish):
+    refused, shown = run({"coordinator": [plan(**wish), plan(**wish)], "worker": []})
+    repaired, _ = run({"coordinator": [plan(**wish), plan(), "FINAL"], "worker": ["OUT"]})
+
+    assert (refused.failure, refused.tasks) == (PLAN_INVALID, ())
+    assert [each.code for each in shown.progress if each.code] == ["COORDINATOR_PLAN_INVALID"]
+    assert repaired.has_succeeded
+
+
 def test_a_coordinator_that_fails_keeps_its_own_failure():
     result, shown = run({"coordinator": [BOOM]})
 

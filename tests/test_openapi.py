@@ -233,8 +233,12 @@ def start_teams(tour: Tour, key: str, token: str) -> None:
     job = Job.objects.get(uid=team["id"])
     worked(job)
     place = {"job": team["id"]}
-    assert tour.ask("getJob", key=key, places=place)["plan"]["awaitsApproval"]
-    tour.ask("decideOnPlan", status=202, key=token, places=place, json={"approve": True})
+    plan = tour.ask("getJob", key=key, places=place)["plan"]
+    assert plan["awaitsApproval"]
+    said = {"approve": True, "seenDigest": plan["seenDigest"]}
+    assert tour.ask("decideOnPlan", status=202, key=token, places=place, json=said)["plan"][
+        "resolution"
+    ]
     worked(job)
     assert tour.ask("getJob", key=key, places=place)["answer"]
 

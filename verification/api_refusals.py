@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from runs.refusal import Refusal
+from verification.actions.askers import MayNotAsk
+from verification.actions.job_people import NothingToApprove
 from verification.actions.queues import NotAdmin
 from verification.actions.redrive import NotRedrivable
 from verification.actions.replays import KeyUsedForAnother
 from verification.domain.choices import TextRequired
 from verification.domain.decisions import UnreadableDecision
 from verification.domain.errors import VerificationError
+from verification.domain.jobs.refusals import JobRefused
 from verification.domain.refusals import (
     AlreadyClaimed,
     AlreadyExpired,
@@ -52,6 +55,9 @@ _BY_KIND: dict[type[VerificationError], tuple[int, str, str]] = {
     TextRequired: (400, _INVALID, "text_required"),
     ResumeMismatch: (400, _INVALID, "resume_schema"),
     UnreadableDecision: (400, _INVALID, "unreadable"),
+    MayNotAsk: (403, "forbidden", "scope"),
+    NothingToApprove: (409, "conflict", "no_plan_waits"),
+    JobRefused: (400, _INVALID, "not_possible"),
 }
 
 
@@ -81,8 +87,8 @@ def _details(refused: VerificationError) -> dict[str, Any]:
             return {"by": by, "until": until}
         case StaleView(changed=changed, since=since):
             return {"changed": list(changed), "since": since}
-        case UnreadableDecision(pointer=pointer, reason=reason):
-            return {"pointer": pointer, "reason": reason}
+        case UnreadableDecision() | JobRefused():
+            return {"pointer": refused.pointer, "reason": refused.reason}
         case TextRequired(which=which):
             return {"pointer": f"/{which}"}
         case NotOffered(offered=offered):

@@ -436,6 +436,7 @@ _TEAM_REQUEST: dict[str, Schema] = _RUN_REQUEST | {
 }
 _PLAN_DECISION: dict[str, Schema] = {
     "approve": flag(),
+    "seenDigest": text("`plan.seenDigest` of the job, as you saw it."),
     "plan": listed(ANYTHING, "The plan to run instead, in the coordinator's form."),
 }
 _JOB_REQUEST_EXAMPLE = {
@@ -700,7 +701,8 @@ SHAPES: dict[str, Schema] = {
         ],
         "examples": [_JOB_REQUEST_EXAMPLE],
     },
-    "PlanDecision": members(_PLAN_DECISION, optional=("plan",)) | {"examples": [{"approve": True}]},
+    "PlanDecision": members(_PLAN_DECISION, optional=("plan",))
+    | {"examples": [{"approve": True, "seenDigest": "0" * 64}]},
     "JobsPage": page("jobs", "Job"),
     "Job": members(_JOB),
     "JobDetail": members(_JOB | _WHOLE_JOB | _TEAM_JOB, optional=tuple(_TEAM_JOB)),

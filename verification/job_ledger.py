@@ -4,8 +4,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
+
+from django.contrib.auth.models import User
 
 from verification.domain.consensus.budgets import Budgets, Purchase
 from verification.domain.consensus.history import AbortRequested, Phase, Reply, Usage
@@ -18,9 +21,11 @@ from verification.domain.jobs.spending import Spent
 from verification.domain.jobs.states import SETTLED
 from verification.domain.jobs.words import failure_of
 from verification.endpoints import PriceList
-from verification.models import Content, Job, JobStep
+from verification.models import AuditEntry, Content, Job, JobStep
 
 Entry = Reply | AbortRequested
+PLAN_APPROVED, PLAN_REFUSED = "job.plan_approved", "job.plan_refused"
+"""Actions in the audit log."""
 
 
 class ContentGone(VerificationError):
@@ -72,6 +77,38 @@ class Ledger:
     def step_at(self, position: int) -> JobStep | None:
         """Return the row of a call, if it was begun."""
         return next((step for step in self.steps if step.position == position), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResolution:
+    """What a person decided about a team's plan."""
+
+    is_approved: bool
+    is_changed: bool
+    by: str
+    """Their name; of somebody who is gone, `person:7`."""
+    at: datetime
+
+    @property
+    def word(self) -> str:
+        """Return it in one word."""
+        return "approved" if self.is_approved else "rejected"
+
+
+def plan_resolution(job: Job) -> PlanResolution | None:
+    """Return what was decided about a job's plan, as the audit log has it; None: nothing yet."""
+    about = AuditEntry.objects.filter(workspace=job.workspace_id, subject=f"job:{job.uid}")
+    entry = about.filter(action__in=(PLAN_APPROVED, PLAN_REFUSED)).first()
+    if entry is None:
+        return None
+    kind, _, number = entry.actor.partition(":")
+    person = User.objects.filter(pk=number).first() if kind == "person" else None
+    return PlanResolution(
+        is_approved=entry.action == PLAN_APPROVED,
+        is_changed=bool(entry.detail.get("changed")),
+        by=entry.actor if person is None else person.get_username(),
+        at=entry.at,
+    )
 
 
 def load(job: Job) -> Ledger:

@@ -21,8 +21,11 @@ from runs.models import Run, Viewer
 from runs.refusal import Refusal
 from verification import endpoints
 from verification.actions import jobs
-from verification.actions.askers import MayNotAsk, WorkspaceUnclear, asker_of, canceller_of
-from verification.actions.job_people import NothingToApprove, decide_on_plan
+from verification.actions.askers import MayNotAsk, asker_of, canceller_of
+from verification.actions.job_people import decide_on_plan
+from verification.actions.replays import once
+from verification.api_bodies import idempotency_key, json_object
+from verification.api_refusals import refusal_of, translated
 from verification.api_shapes import PEOPLE, id_of, key_parameter
 from verification.auth import deciding_person
 from verification.domain.jobs.refusals import JobRefused
@@ -107,7 +110,7 @@ class CancelJobView(APIView):
         try:
             by = canceller_of(request.user, found)
         except MayNotAsk as error:
-            raise _forbidden(error) from error
+            raise refusal_of(error) from error
         jobs.cancel(job=found.pk, by=by)
         return Response(job_document(find_job(request.user, job), whole=True), status=202)
 
@@ -120,25 +123,37 @@ class PlanView(APIView):
     @extend_schema(
         operation_id="decideOnPlan",
         auth=PEOPLE,
-        parameters=[JOB],
+        parameters=[
+            JOB,
+            key_parameter(
+                "The same key with the same body decides once, however often it is sent."
+            ),
+        ],
         request={"application/json": refer("PlanDecision")},
         responses=answers({202: "JobDetail"}, 403, 409, 415),
     )
     def post(self, request: Request, job: UUID) -> Response:
-        """Let the plan run, as it came or as `plan` has it, or refuse it and so end the job."""
+        """Let the plan run, as it came or as `plan` has it, or refuse it and so end the job.
+
+        `seenDigest` is the plan's, as the job shows it. A decision about another plan, or about one
+        that somebody has decided on, is refused with 409: `stale` or `settled`.
+        """
         person = deciding_person(request)
         found = find_job(person, job)
-        try:
-            is_approved, plan = read_plan_decision(_document(request))
+        raw, document = json_object(request)
+        key = idempotency_key(request, is_required=False)
+        with translated():
+            said, seen = read_plan_decision(document)
             by = canceller_of(person, found)
-            decide_on_plan(job=found.pk, by=by, is_approved=is_approved, plan=plan)
-        except JobRefused as error:
-            raise _invalid(error) from error
-        except MayNotAsk as error:
-            raise _forbidden(error) from error
-        except NothingToApprove as error:
-            raise Refusal(409, "conflict", str(error), {"reason": "no_plan_waits"}) from error
-        return Response(job_document(find_job(request.user, job), whole=True), status=202)
+
+            def decide() -> dict[str, Any]:
+                decide_on_plan(
+                    job=found.pk, by=by, is_approved=said.is_approved, seen=seen, plan=said.plan
+                )
+                return {}  # what is answered is content, and read anew
+
+            once(caller=by, key=key, about=f"{job}/plan".encode() + raw, do=decide)
+        return Response(job_document(find_job(person, job), whole=True), status=202)
 
 
 class ModelsView(APIView):
@@ -168,10 +183,8 @@ def _start(request: Request, given: Mapping[str, str]) -> Response:
         started = jobs.start(
             request=asked, asker=asker, about=about, idempotency_key=_key_of(request)
         )
-    except (JobRefused, WorkspaceUnclear) as error:
-        raise _invalid(error) from error
-    except MayNotAsk as error:
-        raise _forbidden(error) from error
+    except (JobRefused, MayNotAsk) as error:
+        raise refusal_of(error) from error
     except jobs.TargetUnknown as error:
         details = {"reason": "target_unknown", "pointer": "/target"}
         raise Refusal(404, "not_found", str(error), details) from error
@@ -245,16 +258,3 @@ def _key_of(request: Request) -> str:
         message = "An Idempotency-Key is 1 to 128 printable characters without spaces."
         raise Refusal(400, "validation_error", message, {"reason": "idempotency_key"})
     return key
-
-
-def _invalid(error: JobRefused | WorkspaceUnclear) -> Refusal:
-    refused = error if isinstance(error, JobRefused) else None
-    details = {
-        "reason": refused.reason if refused else "workspace_required",
-        "pointer": refused.pointer if refused else "/workspace",
-    }
-    return Refusal(400, "validation_error", str(error), details)
-
-
-def _forbidden(error: MayNotAsk) -> Refusal:
-    return Refusal(403, "forbidden", str(error), {"reason": "scope"})

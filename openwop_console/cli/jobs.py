@@ -143,6 +143,11 @@ def cancel(folder: Folder, url: str | None, key: str | None, job: str, *, as_jso
 @click.argument("job")
 @click.option("--refuse", is_flag=True, help="Do not let the plan run; the job ends.")
 @click.option("--plan", type=click.File("r"), help="The plan to run instead, as JSON; -: stdin.")
+@click.option(
+    "--seen",
+    metavar="DIGEST",
+    help="Of the plan you looked at; without it you are shown and asked.",
+)
 @reaching
 def approve(
     folder: Folder,
@@ -150,17 +155,38 @@ def approve(
     key: str | None,
     job: str,
     plan: IO[str] | None,
+    seen: str | None,
     *,
     refuse: bool,
     as_json: bool,
 ) -> None:
-    """Let the plan of a team run that waits for approval; takes a personal token as its key."""
+    """Let the plan of a team run that waits for approval; takes a personal token as its key.
+
+    What is decided on is the plan that was shown here, or that `jobs get` showed with its digest.
+    """
     decision: dict[str, Any] = {"approve": not refuse}
     if plan is not None:
         decision["plan"] = _document(plan)
     with _client(folder, url, key) as client:
-        path = f"/api/v1/jobs/{job}/plan"
-        _show(_asked(client, "POST", path, json=decision), as_json=as_json)
+        path = f"/api/v1/jobs/{job}"
+        decision["seenDigest"] = seen or _seen(_asked(client, "GET", path), decision)
+        _show(_asked(client, "POST", f"{path}/plan", json=decision), as_json=as_json)
+
+
+def _seen(job: dict[str, Any], decision: dict[str, Any]) -> str:
+    """Show the plan that waits and ask; return its digest."""
+    if not (job.get("plan") or {}).get("awaitsApproval"):
+        raise CallFailed("This job does not wait for a plan to be approved.")
+    _show_plan(job["plan"], err=True)
+    question = "Run another plan instead" if "plan" in decision else "Run it"
+    click.confirm(f"{question if decision['approve'] else 'Refuse it'}?", abort=True, err=True)
+    return str(job["plan"]["seenDigest"])
+
+
+def _show_plan(plan: dict[str, Any], *, err: bool = False) -> None:
+    """Print the plan that waits, on the error stream where the output is something else."""
+    click.echo(json.dumps(plan["proposed"], indent=2, ensure_ascii=False), err=err)
+    click.echo(f"Digest: {plan['seenDigest']}", err=err)
 
 
 @command.command("list")
@@ -267,6 +293,8 @@ def _show(job: dict[str, Any], *, as_json: bool) -> None:
     for task in job.get("tasks", []):
         judged = f", {task['verdict']}" if task["verdict"] else ""
         click.echo(f"  {task['number']:>3}  {task['state']}{judged}  {task['title']}")
+    if (job.get("plan") or {}).get("awaitsApproval"):
+        _show_plan(job["plan"])
     for critique in (job.get("result") or {}).get("dissent", []):
         click.echo(f"  {critique}")
 

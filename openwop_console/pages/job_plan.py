@@ -18,15 +18,18 @@ from openwop_console.pages.job_plan_view import lines_shown, members
 from runs.domain.strict_json import JsonRefused, parse
 from runs.limits import limits
 from verification.actions.askers import MayNotAsk, canceller_of
-from verification.actions.job_people import NothingToApprove, PlanChanged, decide_on_plan
+from verification.actions.job_people import NothingToApprove, decide_on_plan
 from verification.domain.consensus.queue import normalised
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.plan_changes import digest
 from verification.domain.jobs.plan_faults import Fault, faults_in
 from verification.domain.jobs.task_graph import Place, places
+from verification.domain.refusals import AlreadyResolved, StaleView
+from verification.job_ledger import PlanResolution
 from verification.jobs_api import find_job
 from verification.models import Job
-from verification.queries.job_tasks import team_view
+from verification.queries.job_tasks import PlanView, team_view
+from verification.queries.team_documents import plan_document
 
 Plan = Sequence[Mapping[str, Any]]
 _DECISIONS = {"approve": True, "reject": False}
@@ -52,6 +55,8 @@ class Told:
     refused: str = ""
     is_checked: bool = False
     status: int = 200
+    stands: PlanView | None = None
+    """How the plan stands now, where a decision about it came too late."""
 
 
 @require_http_methods(["GET", "POST"])
@@ -63,21 +68,29 @@ def view(request: HttpRequest, uid: UUID) -> HttpResponse:
     except MayNotAsk as refused:
         messages.error(request, str(refused))
         return redirect("job", uid)
-    proposed = _waiting(job)
+    plan = _plan(job)
+    proposed = _waiting(plan)
     if request.method == "POST":
         return _decide(request, job, proposed, by)
     if proposed is None:
-        messages.info(request, str(NothingToApprove()))
+        made = None if plan is None else plan.resolution
+        messages.info(request, str(NothingToApprove()) if made is None else _sentence(made))
         return redirect("job", uid)
     return _page(request, job, proposed, _as_typed(proposed), Told())
 
 
-def _waiting(job: Job) -> Plan | None:
-    """Return the plan that waits, if one does."""
+def _plan(job: Job) -> PlanView | None:
     team = team_view(job)
-    if team is None or team.plan is None or not team.plan.awaits_approval:
-        return None
-    return team.plan.proposed
+    return None if team is None else team.plan
+
+
+def _waiting(plan: PlanView | None) -> Plan | None:
+    """Return the plan that waits, if it does."""
+    return None if plan is None or not plan.awaits_approval else plan.proposed
+
+
+def _sentence(made: PlanResolution) -> str:
+    return str(AlreadyResolved(made.word, made.by, "plan"))
 
 
 def _decide(request: HttpRequest, job: Job, proposed: Plan | None, by: str) -> HttpResponse:
@@ -96,8 +109,9 @@ def _decide(request: HttpRequest, job: Job, proposed: Plan | None, by: str) -> H
             plan=_changed(proposed, typed.plan) if _DECISIONS[move] else None,
             seen=request.POST.get("seen", ""),
         )
-    except (NothingToApprove, PlanChanged) as refused:
-        return _page(request, job, proposed, typed, Told(str(refused), status=409))
+    except (AlreadyResolved, NothingToApprove, StaleView) as refused:
+        told = Told(str(refused), status=409, stands=_plan(find_job(request.user, job.uid)))
+        return _page(request, job, _waiting(told.stands), typed, told)
     except VerificationError as refused:
         return _page(request, job, proposed, typed, Told(str(refused), status=400))
     said = "The plan is approved; its tasks start." if _DECISIONS[move] else "The plan is rejected."
@@ -160,6 +174,8 @@ def _page(
         "is_json": typed.is_json,
         "errors": [_error(fault, is_json=typed.is_json) for fault in typed.faults],
         "refused": told.refused,
+        "resolution": told.stands and told.stands.resolution,
+        "differences": _differences(typed.plan, told.stands) if is_fit else [],
         "is_checked": told.is_checked and is_fit,
         "changes": [line for line in found if line["change"] != "same"],
         "tasks": tasks,
@@ -167,6 +183,15 @@ def _page(
         "url": reverse("job", args=[job.uid]),
     }
     return render(request, "verification/job_plan.html", context, status=told.status)
+
+
+def _differences(typed: Plan, stands: PlanView | None) -> list[dict[str, Any]]:
+    """Return how the plan that waits or is run differs from the one that was typed, by task."""
+    if stands is None:
+        return []
+    now = _waiting(stands) or plan_document(stands)["resolved"]
+    found = lines_shown(typed, now) if now else []
+    return [line for line in found if line["change"] not in ("same", "filled")]
 
 
 def _row(row: Row, typed: Typed, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ def plan_shown(team: TeamView, job: Job) -> dict[str, Any] | None:
         "is_resolved": bool(resolved),
         "awaits": team.plan.awaits_approval,
         "is_changed": bool(resolved) and is_changed,
+        "resolution": team.plan.resolution,
         "lines": [_line(line) for line in found],
         "replies": [] if proposed else [_reply(text, members(job)) for text in team.replies],
         "url": reverse("job-plan", args=[job.uid]),

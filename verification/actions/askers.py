@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from runs.models import HostKey, Role, Run, Viewer, Workspace, workspaces_of
 from verification.actions.jobs import Asker
 from verification.domain.errors import VerificationError
+from verification.domain.jobs.refusals import JobRefused
 from verification.models import Job
 
 MAY_ASK = (Role.OPERATOR, Role.REVIEWER, Role.ADMIN)
@@ -17,11 +18,12 @@ class MayNotAsk(VerificationError):
         super().__init__("This key or person may not start or cancel jobs here.")
 
 
-class WorkspaceUnclear(VerificationError):
+class WorkspaceUnclear(JobRefused):
     """The person belongs to several workspaces, or to none."""
 
     def __init__(self) -> None:
-        super().__init__("Say in which of your workspaces: send `workspace`.")
+        sentence = "Say in which of your workspaces: send `workspace`."
+        super().__init__("workspace_required", "/workspace", sentence)
 
 
 def asker_of(viewer: Viewer, *, workspace: str = "", about: Run | None = None) -> Asker:

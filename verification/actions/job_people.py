@@ -28,7 +28,15 @@ from verification.domain.jobs.plan_changes import digest
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import UNFINISHED, StepState
 from verification.domain.jobs.team_request import TeamRequest
-from verification.job_ledger import ContentGone, Ledger, load
+from verification.domain.refusals import AlreadyResolved, StaleView
+from verification.job_ledger import (
+    PLAN_APPROVED,
+    PLAN_REFUSED,
+    ContentGone,
+    Ledger,
+    load,
+    plan_resolution,
+)
 from verification.judges import Said
 from verification.models import Escalation, Gate, Job, JobTask
 
@@ -41,13 +49,6 @@ class NothingToApprove(VerificationError):
 
     def __init__(self) -> None:
         super().__init__("This job does not wait for a plan to be approved.")
-
-
-class PlanChanged(VerificationError):
-    """The plan that waits is another one than was looked at."""
-
-    def __init__(self) -> None:
-        super().__init__("The plan that waits is not the one you looked at. Read it again.")
 
 
 def hear(ledger: Ledger, ask: AskPerson, task: JobTask | None, now: datetime) -> bool:
@@ -93,8 +94,8 @@ def decide_on_plan(
     job: int,
     by: str,
     is_approved: bool,
+    seen: str,
     plan: Sequence[Mapping[str, Any]] | None = None,
-    seen: str = "",
     now: datetime | None = None,
 ) -> Job:
     """Let a plan run, as it came or as it was changed, or refuse it.
@@ -103,17 +104,20 @@ def decide_on_plan(
         job: which.
         by: who decides, `person:7`.
         is_approved: whether it may run.
+        seen: digest of the plan that was looked at.
         plan: the plan to run instead. Content.
-        seen: digest of the plan that was looked at; empty: whichever waits.
         now: our clock.
 
     Raises:
+        AlreadyResolved: somebody has decided on it.
         NothingToApprove: no plan waits, or what was said so far is gone: the sweep ends the job.
-        PlanChanged: it is another one than was looked at.
+        StaleView: it is another one than was looked at.
         JobRefused: the changed plan cannot be run by this team.
     """
     now = now or timezone.now()
     found = locked(job)
+    if (made := plan_resolution(found)) is not None:
+        raise AlreadyResolved(made.word, made.by, "plan")
     if found.state not in UNFINISHED:
         raise NothingToApprove
     try:
@@ -125,21 +129,22 @@ def decide_on_plan(
     if not isinstance(ask, AskPerson) or not isinstance(ledger.request, TeamRequest):
         raise NothingToApprove
     proposed = digest(where.proposed or ())
-    if seen not in ("", proposed):
-        raise PlanChanged
+    if seen != proposed:
+        raise StaleView(("plan",), since=-1)
     if plan is not None:
         _check_plan(plan, ledger.request)
     _record(ledger, ask, Approval(is_approved, plan).text, now)
     record(
         workspace=found.workspace_id,
         actor=by,
-        action="job.plan_approved" if is_approved else "job.plan_refused",
+        action=PLAN_APPROVED if is_approved else PLAN_REFUSED,
         subject=f"job:{found.uid}",
         detail={
             "changed": plan is not None,
             "proposed": proposed,
             "approved": digest(plan) if plan is not None else proposed if is_approved else "",
         },
+        now=now,
     )
     bells.ring(bells.RUN_JOB, found.pk)
     return found

@@ -63,13 +63,10 @@ class AlreadySettled(VerificationError):
 class AlreadyResolved(AlreadySettled):
     """Somebody decided; a decision is made once. Says who, so that the loser of a race knows."""
 
-    def __init__(self, because: str = "", by: str = "") -> None:
+    def __init__(self, because: str = "", by: str = "", what: str = "escalation") -> None:
         self.by = by
-        if by:
-            self.words = f"The escalation was already decided by {by}"
+        self.words = f"The {what} was already decided{f' by {by}' if by else ''}"
         super().__init__(because)
-
-    words = "The escalation was already decided"
 
 
 class AlreadyMoot(AlreadySettled):
@@ -87,7 +84,7 @@ class AlreadyExpired(AlreadySettled):
 class StaleView(VerificationError):
     """The matter changed after the person last saw it.
 
-    `changed` names what: any of `escalation`, `verdicts`, `subject`, `events`.
+    `changed` names what: any of `escalation`, `verdicts`, `subject`, `events`; or `plan`.
     """
 
     def __init__(self, changed: tuple[str, ...], since: int) -> None:

@@ -33,7 +33,7 @@ from verification.domain.jobs.estimates import (
 from verification.domain.jobs.states import SETTLED, Operation, StepState
 from verification.domain.jobs.task_graph import Place, places
 from verification.domain.jobs.words import number_of
-from verification.job_ledger import load
+from verification.job_ledger import PlanResolution, load, plan_resolution
 from verification.models import Content, Escalation, Job, JobStep, JobTask, JudgeVote, MemoryEntry
 
 
@@ -121,6 +121,8 @@ class PlanView:
     resolved: tuple[Planned, ...]
     """As it is run; empty before it may be."""
     awaits_approval: bool
+    resolution: PlanResolution | None
+    """What a person decided about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,7 @@ def team_view(job: Job) -> TeamView | None:
         goal=goal,
         tasks=views,
         edges=tuple(Edge(each, number) for number in sorted(depends) for each in depends[number]),
-        plan=None if isinstance(rules, TaskRules) or where is None else _plan(where),
+        plan=None if isinstance(rules, TaskRules) or where is None else _plan(job, where),
         memory=_memory(job),
         synthesis=None if where is None else _synthesis(where),
         failure="" if where is None else _failure(where),
@@ -362,11 +364,12 @@ def _text(content: Content | None) -> str:
     return bytes(content.body).decode("utf-8", "replace")
 
 
-def _plan(where: Standing) -> PlanView:
+def _plan(job: Job, where: Standing) -> PlanView:
     return PlanView(
         proposed=where.proposed,
         resolved=tuple(_planned(task) for task in where.tasks),
         awaits_approval=any(ask.phase is Phase.APPROVAL for ask in where.pending),
+        resolution=plan_resolution(job) if job.shape.get("approvePlan") else None,
     )
 
 

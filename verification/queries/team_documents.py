@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from runs.domain.timestamps import written
 from verification.domain.jobs.estimates import Progress, Span
+from verification.domain.jobs.plan_changes import digest
 from verification.queries.job_tasks import Memory, PlanView, TaskView, TeamView
 
 
@@ -40,9 +42,11 @@ def _task(task: TaskView) -> dict[str, Any]:
 
 
 def plan_document(plan: PlanView) -> dict[str, Any]:
-    """Return `{proposed, resolved, awaitsApproval}`. Content."""
+    """Return `{proposed, seenDigest, resolved, awaitsApproval, resolution}`. Content."""
+    made = plan.resolution
     return {
         "proposed": plan.proposed,
+        "seenDigest": None if plan.proposed is None else digest(plan.proposed),
         "resolved": [
             {
                 "title": each.title,
@@ -54,6 +58,13 @@ def plan_document(plan: PlanView) -> dict[str, Any]:
             for each in plan.resolved
         ],
         "awaitsApproval": plan.awaits_approval,
+        "resolution": made
+        and {
+            "approved": made.is_approved,
+            "changed": made.is_changed,
+            "by": made.by,
+            "at": written(made.at),
+        },
     }
 
 

@@ -77,14 +77,24 @@ def test_a_file_may_ask_for_tasks_or_a_team_whose_plan_a_person_then_approves(ca
 
     assert f"{uid}  waiting" in call("list").output
     token = create_token(user=ada, name="tests")
-    by_key = call("approve", uid)
-    assert (by_key.exit_code == 0, worked(job).has_ended) == (False, False)
-    assert call("approve", uid, "--key", token).exit_code == 0
+    by_key = call("approve", uid, typed="y\n")
+    unsure = call("approve", uid, "--key", token, typed="n\n")
+    shown = json.loads(call("get", uid, "--json").output)["plan"]
+    other = call("approve", uid, "--key", token, "--seen", "0" * 64)
+    assert [each.exit_code for each in (by_key, unsure, other)] == [5, 1, 5]
+    assert "Changed since you looked: plan" in other.output
+    for asked_about in (unsure, call("get", uid)):
+        assert '"description": "Find it."' in asked_about.output
+        assert shown["seenDigest"] in asked_about.output
+    assert not worked(job).has_ended
+    assert call("approve", uid, "--key", token, typed="y\n").exit_code == 0
     worked(job)
     done = call("watch", uid)
     again = call("approve", uid, "--key", token)
+    late = call("approve", uid, "--key", token, "--seen", shown["seenDigest"])
 
-    assert (done.exit_code, again.exit_code) == (0, 5)
+    assert (done.exit_code, again.exit_code, late.exit_code) == (0, 5, 5)
+    assert "The plan was already decided by ada: approved." in late.output
     assert f"{uid}  pass (quorum)" in done.output
     assert "1  completed, pass  Find" in done.output
     assert call("run", "--file", "-", typed=json.dumps(tasks_document())).exit_code == 0

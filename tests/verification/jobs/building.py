@@ -4,10 +4,13 @@ from typing import Any
 
 from runs.models import Host, Run
 from verification.actions.job_loop import work
+from verification.actions.job_people import decide_on_plan
 from verification.actions.jobs import Asker, start
+from verification.domain.jobs.plan_changes import digest
 from verification.domain.jobs.request import read_request
 from verification.domain.jobs.requests import read_any
 from verification.models import Job, JobTask
+from verification.queries.job_tasks import team_view
 
 LONG_ENOUGH = {"name": "length", "model": "rule:length", "settings": {"minimum": 5}}
 NO_SHOUTING = {"name": "calm", "model": "rule:must-not-match", "settings": {"pattern": "!!"}}
@@ -113,3 +116,13 @@ def team_started(host: Host, **more: Any) -> Job:
     """Start a run of a team as a key of the host."""
     asker = Asker("key:test", host.workspace, host)
     return start(request=read_any(team_document(**more)), asker=asker).job
+
+
+def seen(job: Job) -> str:
+    """Return the digest of a team's plan as it is shown."""
+    return digest(team_view(job).plan.proposed)
+
+
+def decided(job: Job, *, is_approved: bool = True, by: str = "person:1", **more: Any) -> None:
+    """Decide on the plan that waits, having seen it."""
+    decide_on_plan(job=job.pk, by=by, is_approved=is_approved, **{"seen": seen(job), **more})

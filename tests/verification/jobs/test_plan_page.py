@@ -176,16 +176,42 @@ def test_who_comes_second_is_told_and_keeps_what_they_typed(page, job):
     answer = page.post(f"/jobs/{job.uid}/plan", form)
 
     assert answer.status_code == 409
-    assert "does not wait for a plan" in answer.content.decode()
-    assert ">MINE</textarea>" in answer.content.decode()
+    assert "The plan was already decided by ada: rejected." in answer.text
+    assert ">MINE</textarea>" in answer.text
+    assert 'value="approve"' not in answer.text
+    assert "already decided by ada" in page.get(f"/jobs/{job.uid}/plan", follow=True).text
 
 
-def test_another_plan_than_was_looked_at_is_not_approved(page, job):
-    answer = decided(page, job, move="approve", seen="0" * 64)
+def test_who_comes_second_is_shown_what_differs_in_the_plan_that_is_run(page, job, ben):
+    other = Client()
+    other.force_login(ben)
+    form = sent(page, job, move="approve", **{"task-1-title": "Look"})
+    decided(other, job, move="approve", **{"task-2-description": "Write it in verse."})
+    answer = page.post(f"/jobs/{job.uid}/plan", form)
 
     assert answer.status_code == 409
-    assert "not the one you looked at" in answer.content.decode()
+    assert "The plan was already decided by ben: approved." in answer.text
+    found = {line["title"]: line["change"] for line in answer.context["differences"]}
+    assert found == {"Find": "added", "Write": "changed", "Look": "removed"}
+    assert "<del>Write it down.</del> <ins>Write it in verse.</ins>" in answer.text
+
+
+@pytest.mark.parametrize("move", ["approve", "reject"])
+@pytest.mark.parametrize("seen", ["0" * 64, ""])
+def test_another_plan_than_was_looked_at_is_not_decided_on(page, job, move, seen):
+    answer = decided(page, job, move=move, seen=seen, **{"task-1-description": "Mine."})
+
+    assert answer.status_code == 409
+    assert "Changed since you looked: plan" in answer.text
+    assert "How the plan that waits differs from yours" in answer.text
+    assert "<del>Mine.</del> <ins>Find it.</ins>" in answer.text
     assert team_view(job).plan.awaits_approval
+
+
+def test_the_job_says_who_decided_on_its_plan(page, job):
+    decided(page, job, move="approve")
+
+    assert "approved by ada" in page.get(f"/jobs/{job.uid}").text
 
 
 def test_viewers_decide_nothing_and_others_find_nothing(job, cy, other_host, ada):

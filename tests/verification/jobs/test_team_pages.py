@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from openwop_console.pages.sockets import JobConsumer
 from runs.models import Run
-from tests.verification.jobs.building import tasks_started, team_started, worked
+from tests.verification.jobs.building import decided, tasks_started, team_started, worked
 from tests.verification.jobs.test_tasks import shouting
-from verification.actions.job_people import decide_on_plan
 from verification.models import Escalation
 from verification.queries.analytics import outcomes_by_day
 
@@ -120,7 +119,7 @@ def test_a_plan_that_waits_is_counted_beside_jobs_and_linked_from_the_list(page,
     assert "Waits for a person" in page.get(run["url"]).text
     assert link in page.get("/jobs").text
     assert link not in viewer.get("/jobs").text
-    decide_on_plan(job=job.pk, by="person:1", is_approved=False)
+    decided(job, is_approved=False)
     worked(job)
     assert link not in page.get("/jobs").text
     assert not any(each["badge"] for each in page.get("/runs").context["nav"])
@@ -137,7 +136,7 @@ def test_rows_of_the_list_are_told_apart_by_kind_number_of_tasks_and_id(page, ho
 def test_the_time_that_people_took_stands_beside_what_the_job_took(page, host):
     job = worked(team_started(host, approvePlan=True))
     later = job.steps.get(phase="approval").started_at + timedelta(hours=2)
-    decide_on_plan(job=job.pk, by="person:1", is_approved=False, now=later)
+    decided(job, is_approved=False, now=later)
     worked(job)
 
     assert "+ 2 h 00 m for people to decide" in words_of(page, job)

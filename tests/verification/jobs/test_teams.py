@@ -6,10 +6,11 @@ from datetime import timedelta
 import pytest
 
 from tests.model_server import says
-from tests.verification.jobs.building import team_document, team_started, worked
+from tests.verification.jobs.building import decided, team_document, team_started, worked
 from tests.verification.jobs.test_tasks import findings, told
 from verification.actions.job_people import NothingToApprove, decide_on_plan
 from verification.domain.jobs.refusals import JobRefused
+from verification.domain.refusals import AlreadyResolved
 from verification.models import Content, Job
 from verification.queries.job_tasks import team_view
 from verification.queries.jobs import phase_of, waited_for_people
@@ -55,24 +56,24 @@ def test_a_plan_waits_for_a_person_and_is_run_as_they_changed_it(host):
     assert team_view(job).plan.awaits_approval
 
     with pytest.raises(JobRefused):
-        decide_on_plan(job=job.pk, by="person:1", is_approved=True, plan=[{"title": "?"}])
+        decided(job, plan=[{"title": "?"}])
     changed = [{"title": "Write", "description": "Write at once.", "assignee": "ada"}]
-    decide_on_plan(job=job.pk, by="person:1", is_approved=True, plan=changed)
+    decided(job, plan=changed)
     job = worked(job)
 
     view = team_view(job)
     assert (job.basis, job.verdict) == ("unverified", "")
     assert [task["title"] for task in view.plan.proposed] == ["Find", "Write"]
     assert [task.title for task in view.plan.resolved] == ["Write"]
-    with pytest.raises(NothingToApprove):
-        decide_on_plan(job=job.pk, by="person:1", is_approved=True)
+    with pytest.raises(AlreadyResolved):
+        decided(job)
 
 
 def test_the_run_of_a_job_says_that_a_plan_waits_for_a_person_and_that_it_goes_on(host):
     job = worked(team_started(host, approvePlan=True))
     assert (job.run.status, phase_of(job)) == ("paused", "waiting")
 
-    decide_on_plan(job=job.pk, by="person:1", is_approved=True)
+    decided(job)
     job.run.refresh_from_db()
     assert job.run.status == "running"
 
@@ -84,16 +85,14 @@ def test_the_run_of_a_job_says_that_a_plan_waits_for_a_person_and_that_it_goes_o
 def test_what_a_person_took_to_decide_is_not_what_the_job_took(host):
     job = worked(team_started(host, approvePlan=True))
     asked = job.steps.get(phase="approval")
-    decide_on_plan(
-        job=job.pk, by="person:1", is_approved=True, now=asked.started_at + timedelta(hours=2)
-    )
+    decided(job, now=asked.started_at + timedelta(hours=2))
 
     assert waited_for_people(worked(job).steps.all()) == timedelta(hours=2)
 
 
 def test_a_refused_plan_is_not_run(host):
     job = worked(team_started(host, approvePlan=True))
-    decide_on_plan(job=job.pk, by="person:1", is_approved=False)
+    decided(job, is_approved=False)
     job = worked(job)
 
     assert (job.state, job.basis, job.verdict, job.tasks.count()) == ("done", "no_plan", "fail", 0)
@@ -104,7 +103,7 @@ def test_a_plan_whose_words_are_erased_cannot_be_decided_on(host):
     Content.objects.all().delete()
 
     with pytest.raises(NothingToApprove):
-        decide_on_plan(job=job.pk, by="person:1", is_approved=True)
+        decide_on_plan(job=job.pk, by="person:1", is_approved=True, seen="")
 
 
 def test_a_paused_job_loses_no_time(host):
@@ -113,7 +112,7 @@ def test_a_paused_job_loses_no_time(host):
     job = worked(job)
     assert not job.has_ended
 
-    decide_on_plan(job=job.pk, by="person:1", is_approved=True)
+    decided(job)
     assert Job.objects.get(pk=job.pk).deadline_at > job.created_at
 
 

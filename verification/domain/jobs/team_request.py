@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
-from verification.domain.consensus.plan import MOST_TASKS, Plan
+from verification.domain.consensus.plan import MOST_TASKS, Approval
 from verification.domain.consensus.queue import (
     MOST_RETRIES,
     CyclicTasks,
@@ -46,6 +47,7 @@ MOST_MEMBERS = 16
 MOST_DOLLARS = 100_000
 MOST_AT_ONCE = 64
 LONGEST_TITLE = 200
+LONGEST_DIGEST = 128
 
 _COMMON = frozenset(
     {
@@ -364,14 +366,16 @@ def _check_replies(tasks: Sequence[TaskSpec], given: Mapping[str, Given]) -> Non
             raise JobRefused("no_reply", where, "This member was given no answer to this task.")
 
 
-def read_plan_decision(document: object) -> tuple[bool, Plan | None]:
-    """Return whether a plan may run, and what it was changed to. Raises JobRefused."""
-    said = members.an_object(document, "", {"approve", "plan"})
+def read_plan_decision(document: object) -> tuple[Approval, str]:
+    """Return what is said of a plan, and the digest of the one that was seen. Raises JobRefused."""
+    said = members.an_object(document, "", {"approve", "plan", "seenDigest"})
     if "approve" not in said:
         raise JobRefused("required", "/approve", "Say whether the plan may run.")
-    is_approved, plan = members.a_truth(said["approve"], "/approve"), said.get("plan")
-    if "plan" not in said:
-        return is_approved, None
-    if not is_approved or not isinstance(plan, list):
+    if "seenDigest" not in said:
+        raise JobRefused("required", "/seenDigest", "Say which plan you saw: the job names it.")
+    is_approved = members.a_truth(said["approve"], "/approve")
+    plan: Any = said.get("plan")
+    if "plan" in said and not (is_approved and isinstance(plan, list)):
         raise JobRefused("plan", "/plan", "A plan is a list of tasks, and goes with an approval.")
-    return True, plan
+    seen = members.a_text(said["seenDigest"], "/seenDigest", LONGEST_DIGEST)
+    return Approval(is_approved, plan), seen

@@ -20,6 +20,10 @@ _MISRECORDED = "verifyFieldDescribed"
 described because there are no judges. The description and the documentation are followed."""
 
 
+_PARTS = frozenset({"formatVersion", "operation", "expected"})
+"""Keys that make a file a vector, or what was meant to be one."""
+
+
 @dataclass(frozen=True)
 class Report:
     """How one vector went."""
@@ -41,7 +45,7 @@ class Report:
 
 
 def check(vector: Mapping[str, Any]) -> Report:
-    """Run one vector and report on it."""
+    """Run one vector and report on it; what is no vector fails."""
     try:
         return _compared(vector)
     except Exception as error:  # A vector that cannot even be run must not hide the others.
@@ -49,6 +53,8 @@ def check(vector: Mapping[str, Any]) -> Report:
 
 
 def _compared(vector: Mapping[str, Any]) -> Report:
+    if vector["formatVersion"] != 1:
+        return Report(vector["name"], ("not a vector of a format that is known",))
     expected, actual = _as_described(vector), run(vector)
     differing = tuple(differences(expected, actual))
     deviation = explanation(vector, expected, actual) if differing else None
@@ -67,27 +73,44 @@ def _as_described(vector: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(directory: Path) -> list[dict[str, Any]]:
-    """Read every vector below a directory, in order of file names; other JSON files are skipped."""
+    """Read every vector below a directory, in order of file names.
+
+    What cannot be read comes as a vector that fails; an object that has nothing of a vector, such
+    as the vectors' own schema, is left out.
+    """
     found = [_read_file(path) for path in sorted(directory.rglob("*.json"))]
-    return [each for each in found if "formatVersion" in each]
+    return [each for each in found if each is not None]
 
 
-def _read_file(path: Path) -> dict[str, Any]:
+def _read_file(path: Path) -> dict[str, Any] | None:
     try:
         read_ = json.loads(path.read_text("utf-8"))
-    except ValueError:
-        return {"formatVersion": None, "name": f"{path.name} (not JSON)"}
-    return read_ if isinstance(read_, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return _no_vector(path, "not JSON")
+    if not isinstance(read_, dict):
+        return _no_vector(path, "not an object")
+    if _PARTS.isdisjoint(read_):
+        return None
+    return read_ if isinstance(read_.get("name"), str) else _no_vector(path, "no name")
+
+
+def _no_vector(path: Path, why: str) -> dict[str, Any]:
+    return {"formatVersion": None, "name": f"{path.name} ({why})"}
 
 
 def main(directory: str) -> int:
     """Run all vectors of a directory; 0 when none failed."""
     reports = [check(vector) for vector in read(Path(directory))]
     for report in reports:
-        print(report)
+        print(_on_one_line(str(report)))
     passed = sum(report.has_passed for report in reports)
     print(f"{passed} passed, {len(reports) - passed} failed")
     return 0 if reports and passed == len(reports) else 1
+
+
+def _on_one_line(text: str) -> str:
+    """Escape what would break the line, or could not be printed."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import json
 from dataclasses import dataclass
 from typing import NoReturn
 
+from runs.domain.strict_json import depth_of
+
 FENCE = "```"
 _TAGGED_FENCE = FENCE + "json"
 _BLANK = (
@@ -15,6 +17,9 @@ _BLANK = (
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
 _MOST_ATTEMPTS = 256
+_DEEPEST = 500
+"""What the parser surely reads from anywhere in the program: beyond it, whether it does depends on
+who calls, and one reply must mean the same in every replay."""
 
 
 class NotJson(ValueError):
@@ -35,9 +40,12 @@ def parse(text: str) -> object:
     NaN and Infinity are not JSON. Of duplicate keys the last one counts.
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_integer)
     except (ValueError, RecursionError) as error:
         raise NotJson from error
+    if depth_of(value) > _DEEPEST:
+        raise NotJson
+    return value
 
 
 def trimmed(text: str) -> str:
@@ -93,7 +101,7 @@ def _span(text: str, first: str, last: str) -> object | None:
 
 def _count_objects(text: str) -> int:
     """Count the JSON objects that stand in a text; one too many where they cannot be told apart."""
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_integer)
     count, attempts, start = 0, 0, text.find("{")
     while start != -1:
         if attempts == _MOST_ATTEMPTS:
@@ -107,6 +115,14 @@ def _count_objects(text: str) -> int:
             count += 1
         start = text.find("{", end)
     return count
+
+
+def _integer(digits: str) -> float:
+    """Read an integer of any length: thousands of digits are JSON, as 1e999 is."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
 
 
 def _refuse_constant(constant: str) -> NoReturn:

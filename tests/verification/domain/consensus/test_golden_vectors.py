@@ -74,6 +74,38 @@ def test_the_runner_fails_when_a_vector_does(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 2 failed"
 
 
+def vector_with(**parts):
+    return json.dumps(VECTORS[0] | parts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[" * 100_000 + "]" * 100_000,
+        json.dumps([VECTORS[0]]),
+        json.dumps({key: VECTORS[0][key] for key in VECTORS[0] if key != "formatVersion"}),
+        vector_with(formatVersion=2),
+        vector_with(name=[1]),
+        vector_with(name="a\ud800b", expected=None),
+        vector_with(name="passed\n9 passed, 0 failed", expected=5),
+        vector_with(operation="runNothing"),
+        vector_with(input=[]),
+        vector_with(expected={**VECTORS[0]["expected"], "calls": [1], "spans": None}),
+    ],
+)
+def test_what_is_no_vector_fails_on_a_line_of_its_own(tmp_path, capsys, text):
+    (tmp_path / "a.json").write_text(text)
+    (tmp_path / "b.json").write_text(json.dumps(VECTORS[0]))
+    (tmp_path / "c.json").mkdir()
+
+    status = consensus_vectors.main(str(tmp_path))
+
+    lines = capsys.readouterr().out.splitlines()
+    assert status == 1
+    assert [line.split(" ")[0] for line in lines] == ["FAILED", "passed", "FAILED", "1"]
+
+
 def test_there_are_exactly_five_deviations_and_each_has_a_reason():
     assert len(DEVIATIONS) == 5
     assert all(deviation.reason and deviation.vectors for deviation in DEVIATIONS)

@@ -46,3 +46,18 @@ def test_an_array_in_prose_is_found_only_where_no_object_is():
 def test_what_is_not_json_is_not_read(text):
     with pytest.raises(NotJson):
         parse(text)
+
+
+def test_a_number_of_any_length_is_json():
+    digits = "9" * 5000
+
+    assert find('{"accept": true, "score": ' + digits + "}").value["accept"] is True
+    assert not find('{"n": ' + digits + '}\n```json\n{"accept": true}\n```').is_only_object
+
+
+def test_a_value_is_read_or_not_wherever_it_is_read_from():
+    deep = '{"accept": true, "more": ' + "[" * 600 + "]" * 600 + "}"
+
+    with pytest.raises(NotJson):
+        parse(deep)
+    assert parse("[" * 500 + "]" * 500)

@@ -323,6 +323,8 @@ STALLED_AFTER_S = number("OPENWOP_CONSOLE_STALLED_AFTER_S", 900, least=10)
 CONSOLE_UUID = text("OPENWOP_CONSOLE_UUID", "5a0c7c0e-7f0b-4f4e-9f39-0d5b1f1f4f00")
 """Names this Console in the opaque ids by which hosts know who decided."""
 CONTENT_DAYS = number("OPENWOP_CONSOLE_CONTENT_DAYS", 90, least=1)
+RUN_DAYS = number("OPENWOP_CONSOLE_RUN_DAYS", 0)
+"""Days without an event after which a run is erased; 0: never."""
 CONTENT_LINK = text("OPENWOP_CONSOLE_CONTENT_LINK")
 """Address with {runId} and {artifactId} where people see content; empty: fetched for them."""
 CHECKPOINT_ENTRIES = number("OPENWOP_CONSOLE_CHECKPOINT_ENTRIES", 100, least=1)

@@ -11,7 +11,15 @@ from runs.actions.append import JUDGING_FAILED
 from runs.domain.canary import OPEN_FOR
 from runs.models import CapabilitySnapshot, ConnectionTest, Run
 from verification import bells
-from verification.actions import bulk, checkpoints, effects, escalations, retention, timeouts
+from verification.actions import (
+    bulk,
+    checkpoints,
+    effects,
+    erasing,
+    escalations,
+    retention,
+    timeouts,
+)
 from verification.actions.judge import judge_again
 from verification.domain.jobs.states import UNFINISHED
 from verification.domain.lifecycle import State
@@ -45,6 +53,7 @@ def sweep(now: datetime | None = None) -> None:
         checkpoints.sign_due,
         retention.erase_expired,
         retention.forget_old,
+        erasing.erase_old_runs,
         judge_held_runs,
         judge_by_new_capabilities,
     ):

@@ -10,6 +10,7 @@ from openwop_console.pages import (
     escalation_content,
     profile,
     queue_settings,
+    retention,
 )
 
 urlpatterns = [
@@ -29,6 +30,8 @@ urlpatterns = [
     path("settings/deliveries", deliveries.view, name="settings-deliveries"),
     path("settings/deliveries/again", deliveries.send_again, name="deliveries-again"),
     path("settings/deliveries/<slug:host>/webhook", deliveries.webhook, name="host-webhook"),
+    path("settings/retention", retention.view, name="settings-retention"),
+    path("runs/<slug:host>/<run:run>/erase", retention.erase, name="run-erase"),
     path("settings/queues", queue_settings.view, name="settings-queues"),
     path("settings/queues/<slug:slug>", queue_settings.edit, name="settings-queue"),
     path("settings/queues/<slug:slug>/remove", queue_settings.remove, name="queue-remove"),

@@ -57,7 +57,7 @@ def command(
 
 def _wanted(run: str | None, host: str, before: datetime | None) -> "list[Run]":
     from runs.models import Run
-    from verification.actions.erasing import old_runs
+    from verification.erasable import old_runs
 
     rows = Run.objects.filter(host__slug=host) if host else Run.objects.all()
     if before is not None:

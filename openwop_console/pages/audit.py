@@ -37,7 +37,7 @@ def view(request: HttpRequest) -> HttpResponse:
     found = entries(workspace, query)
     older = {**query, "cursor": found["next"]} if found["next"] else None
     shown = {
-        "rows": _rows(found["entries"]),
+        "rows": rows_of(found["entries"]),
         "workspace": workspace,
         "workspaces": seen,
         "query": query,
@@ -66,7 +66,7 @@ def of_run(request: HttpRequest, host: str, run: str) -> HttpResponse:
     found = get_object_or_404(visible, host__slug=host, run_id=run)
     rows: list[AuditEntry] = entries_of_run(found)
     shown = {
-        "rows": _rows([document_of(each) for each in rows]),
+        "rows": rows_of([document_of(each) for each in rows]),
         "run": {"run_id": found.run_id, "url": address_of(found)},
     }
     return render(request, "verification/audit_run.html", shown)
@@ -83,7 +83,7 @@ def _workspace(request: HttpRequest) -> tuple[Workspace, list[Workspace]]:
     raise Http404
 
 
-def _rows(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def rows_of(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return entries with people by name and escalations as links."""
     keys = {each["actor"] for each in documents}
     people = {match[1] for key in keys if (match := _PERSON.fullmatch(key))}

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 
 from openwop_console.pages.ends import convergence, findings_of
 from openwop_console.pages.gates import panel_of
+from openwop_console.pages.settings_frame import administers
 from openwop_console.pages.timeline import rows_of, subjects_of
 from runs.domain.run_ids import to_segment
 from runs.models import Event, Gap, Run, RunSnapshot
@@ -52,10 +53,11 @@ def view(request: HttpRequest, host: str, run: str) -> HttpResponse:
     found = _visible(request, host, run)
     at = _position(request.GET.get("at", ""), found)
     if at is not None:
-        return render(request, "runs/detail.html", content_at(found, at))
+        shown = content_at(found, at)
+        return render(request, "runs/detail.html", {**shown, "links": _links(request, found)})
     window = _window(found, request.GET.get("seq", ""), request.GET.get("before", ""))
     shown = content(found, window, offset=_offset(request.GET.get("gates", "")))
-    return render(request, "runs/detail.html", shown)
+    return render(request, "runs/detail.html", {**shown, "links": _links(request, found)})
 
 
 @require_GET
@@ -133,6 +135,15 @@ def changes(run: Run, cursor: Cursor) -> dict[str, Any] | None:
 def address_of(run: Run) -> str:
     """Return the run's path, the run id as one segment."""
     return f"/runs/{run.host.slug}/{to_segment(run.run_id)}"
+
+
+def _links(request: HttpRequest, run: Run) -> list[dict[str, str]]:
+    """Return where one may go from a run: what people did about it, and its end."""
+    here = [run.host.slug, run.run_id]
+    links = [{"label": "Audit", "icon": "audit", "url": reverse("run-audit", args=here)}]
+    if administers(request, run.workspace_id):
+        links.append({"label": "Erase…", "icon": "cross", "url": reverse("run-erase", args=here)})
+    return links
 
 
 def _visible(request: HttpRequest, host: str, run: str) -> Run:

@@ -15,6 +15,7 @@ _TABS = (
     ("Deliveries", "settings-deliveries", False),
     ("Queues", "settings-queues", True),
     ("Hosts", "settings-hosts", True),
+    ("Retention", "settings-retention", True),
 )
 
 
@@ -31,6 +32,11 @@ def administered(user: User) -> list[Workspace]:
     if user.is_superuser:
         return list(rows)
     return list(rows.filter(memberships__user=user, memberships__role=Role.ADMIN.value))
+
+
+def administers(request: HttpRequest, workspace: int) -> bool:
+    """Say whether somebody administers a workspace."""
+    return workspace in {each.pk for each in administered(person_of(request))}
 
 
 def workspace_of(request: HttpRequest) -> Workspace:

@@ -7,16 +7,19 @@ import pytest
 from click.testing import CliRunner
 from django.apps import apps
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 
 from openwop_console.cli.purge import command
-from runs.models import Event, PulledRun, Run
-from tests.factories import add_host_named, decided, event, run_of, send, verified
+from runs.actions.people import grant
+from runs.models import Event, PulledRun, Role, Run
+from tests.factories import add_host_named, decided, event, person, run_of, send, verified
 from tests.verification.jobs.building import started, team_started, worked
 from verification import sweeping
 from verification.actions import escalations
-from verification.actions.erasing import TEXTS, StillNeeded, erase_run, old_runs
+from verification.actions.erasing import TEXTS, StillNeeded, erase_run
 from verification.domain.decisions import Action, Decision
+from verification.erasable import old_runs
 from verification.models import (
     AuditEntry,
     Content,
@@ -27,6 +30,7 @@ from verification.models import (
     Resolution,
 )
 from verification.queries.audit import verify
+from verification.queries.retention import kinds
 
 pytestmark = pytest.mark.django_db
 
@@ -300,3 +304,69 @@ class TestOnTheCommandLine:
     def test_a_run_or_an_age_must_be_said_and_not_both(self):
         assert self.purge().exit_code == 2
         assert self.purge("r-1", "--older-than", "3").exit_code == 2
+
+
+class TestOnThePage:
+    @pytest.fixture
+    def admin(self, host):
+        user = person("abe")
+        grant(user=user, workspace=host.workspace, role=Role.ADMIN)
+        client = Client()
+        client.force_login(user)
+        return client
+
+    def test_an_admin_comes_from_the_run_to_its_erasure_and_is_told_what_went(
+        self, admin, host, settled
+    ):
+        address = f"/runs/{host.slug}/r-1/erase"
+        assert f'href="{address}"' in admin.get(f"/runs/{host.slug}/r-1").content.decode()
+        assert "Erase this run" in admin.get(address).content.decode()
+
+        told = admin.post(address, {"run": "r-1"}, follow=True).content.decode()
+
+        assert "The run r-1 is erased: " in told
+        assert f"run:{host.slug}/r-1" in told
+        assert admin.get(f"/runs/{host.slug}/r-1").status_code == 404
+        assert AuditEntry.objects.get(action="run.erased").actor.startswith("person:")
+
+    def test_another_id_erases_nothing(self, admin, host, settled):
+        refused = admin.post(f"/runs/{host.slug}/r-1/erase", {"run": "r-2"})
+
+        assert refused.status_code == 422
+        assert "nothing was erased" in refused.content.decode()
+        assert Run.objects.exists()
+
+    def test_it_says_why_a_run_must_stay(self, admin, host):
+        send(host, event(0, "run.started"), decided(1), verified(2, "r-1-e1", "fail"))
+
+        refused = admin.post(f"/runs/{host.slug}/r-1/erase", {"run": "r-1"})
+
+        assert "a person is still asked about it" in refused.content.decode()
+        assert Run.objects.exists()
+
+    def test_a_reviewer_is_offered_no_erasure_and_cannot_do_it(self, client, ada, host, settled):
+        client.force_login(ada)
+
+        assert "/erase" not in client.get(f"/runs/{host.slug}/r-1").content.decode()
+        assert client.post(f"/runs/{host.slug}/r-1/erase", {"run": "r-1"}).status_code == 403
+        assert client.get("/settings/retention").status_code == 403
+        assert Run.objects.exists()
+
+    def test_the_settings_say_what_is_kept_and_what_is_due(self, admin, host, settled, settings):
+        settings.RUN_DAYS = 30
+        Run.objects.update(last_event_at=timezone.now() - timedelta(days=31))
+
+        page = " ".join(admin.get("/settings/retention").content.decode().split())
+
+        assert "<td>30 days</td>" in page
+        assert "Nothing was erased yet" in page
+        [runs, *_] = kinds(host.workspace, timezone.now())
+        assert (runs.held, runs.due) == (1, 1)
+
+    def test_whoever_sees_a_run_finds_what_people_did_about_it(self, client, ada, host, settled):
+        client.force_login(ada)
+
+        page = client.get(f"/runs/{host.slug}/r-1").content.decode()
+
+        assert f'href="/runs/{host.slug}/r-1/audit"' in page
+        assert "escalation.resolved" in client.get(f"/runs/{host.slug}/r-1/audit").content.decode()

@@ -15,15 +15,14 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from runs import live
 from runs.actions.runs import locked
 from runs.models import PulledRun, Run, Workspace
 from verification.actions.audit import record
-from verification.domain.delivery import UNSETTLED
 from verification.domain.errors import VerificationError
-from verification.domain.jobs.states import UNFINISHED
+from verification.erasable import needed_for, old_runs
 from verification.models import (
     Comment,
     Content,
@@ -77,7 +76,7 @@ def erase_run(
     """
     found = locked(run)
     host = found.host
-    why = _needed_for(found)
+    why = needed_for(found)
     if silent_since is not None and found.last_event_at and found.last_event_at >= silent_since:
         why = "its host has gone on with it"
     if why:
@@ -109,39 +108,6 @@ def erase_old_runs(now: datetime) -> None:
         for run in old_runs(Run.objects.filter(workspace=workspace), before)[:AT_ONCE]:
             with suppress(StillNeeded, Run.DoesNotExist):  # it changed since it was looked for
                 erase_run(run=run.pk, actor=RETENTION, silent_since=before, now=now)
-
-
-def old_runs(runs: QuerySet[Run], before: datetime) -> QuerySet[Run]:
-    """Return those of some runs without an event since a moment that may go, the oldest first."""
-    asked, sent, working, part = _ties()
-    kept = Exists(asked) | Exists(sent) | Exists(working) | Exists(part)
-    return runs.filter(last_event_at__lt=before).exclude(kept).order_by("last_event_at", "pk")
-
-
-def _ties() -> Sequence[QuerySet[Any]]:
-    """Return what keeps a run: people asked, decisions on their way, jobs at work, its own job."""
-    run = OuterRef("pk")
-    return (
-        Escalation.objects.waiting().filter(run=run),
-        Delivery.objects.filter(run=run, state__in=UNSETTLED),
-        Job.objects.filter(Q(run=run) | Q(about_run=run), state__in=UNFINISHED),
-        JobTask.objects.filter(run=run),
-    )
-
-
-_WHY = (
-    "a person is still asked about it",
-    "a decision is still on its way to its host",
-    "a job still works on it",
-    "it is part of a job, and goes with that job's run",
-)
-
-
-def _needed_for(run: Run) -> str:
-    """Return what a locked run is still needed for, or nothing."""
-    ties = {f"tie_{at}": Exists(each) for at, each in enumerate(_ties())}
-    [found] = Run.objects.filter(pk=run.pk).annotate(**ties).values_list(*ties)
-    return next((why for is_tied, why in zip(found, _WHY, strict=True) if is_tied), "")
 
 
 def _erase(runs: Sequence[Run]) -> dict[str, int]:

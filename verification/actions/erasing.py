@@ -5,6 +5,7 @@ it is still needed: while somebody is asked, a decision is on its way, or a job 
 that sends the run again makes it anew.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -123,8 +124,8 @@ def _erase(runs: Sequence[Run]) -> dict[str, int]:
 
 
 def _plural(label: str) -> str:
-    """Return `escalations` for `verification.Escalation`."""
-    name = label.rpartition(".")[2].lower()
+    """Return `job steps` for `verification.JobStep`."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label.rpartition(".")[2]).lower()
     return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 

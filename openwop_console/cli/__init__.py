@@ -20,6 +20,7 @@ COMMANDS = {
     "queue": ("openwop_console.cli.queue", "List, claim, release and resolve escalations."),
     "deliveries": ("openwop_console.cli.deliveries", "List deliveries; send again what failed."),
     "audit": ("openwop_console.cli.audit", "Verify and export the audit chain."),
+    "export": ("openwop_console.cli.export", "Write runs to a JSONL file, as `ingest` takes it."),
     "purge": ("openwop_console.cli.purge", "Erase runs, one by name or all that are old."),
     "tokens": ("openwop_console.cli.tokens", "Create, list and revoke personal tokens."),
     "keys": ("openwop_console.cli.keys", "Create, list, rotate and revoke host keys."),

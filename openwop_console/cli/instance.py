@@ -16,7 +16,7 @@ from openwop_console.supervisor.folder import Folder, read_json
 from openwop_console.supervisor.programs import LOOPBACK
 
 if TYPE_CHECKING:
-    from runs.models import Host
+    from runs.models import Host, Run
 
 
 class NothingRuns(click.ClickException):
@@ -125,3 +125,26 @@ def _is_local(url: str) -> bool:
         return ipaddress.ip_address(urlsplit(url).hostname or "").is_loopback
     except ValueError:
         return False
+
+
+def named_run(run_id: str, host: str) -> "Run":
+    """Return a run by its id; `adopt` comes first.
+
+    Args:
+        run_id: as its host calls it.
+        host: whose, where several have one of that id; may be empty.
+
+    Raises:
+        ClickException: there is none, or more than one.
+    """
+    from runs.models import Run
+
+    found = Run.objects.filter(run_id=run_id).select_related("host")
+    if host:
+        found = found.filter(host__slug=host)
+    runs = list(found[:2])
+    if not runs:
+        raise click.ClickException(f"There is no run {run_id}; see `runs list`.")
+    if len(runs) > 1:
+        raise click.ClickException(f"Several hosts have a run {run_id}: name one with --host.")
+    return runs[0]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from openwop_console.cli.instance import adopt
+from openwop_console.cli.instance import adopt, named_run
 from openwop_console.cli.options import data_dir, moment, output, show_json, show_table
 from openwop_console.supervisor.folder import Folder
 
@@ -40,7 +40,7 @@ def command(
         raise click.UsageError("Name a RUN, or say --older-than DAYS.")
     adopt(folder)
     before = None if days is None else datetime.now(UTC) - timedelta(days=days)
-    found = _wanted(run, host, before)
+    found = _old_ones(host, before) if before else [named_run(str(run), host)]
     if found and not dry_run and not yes:
         what = f"the run {run}" if run else f"{len(found)} runs"
         click.confirm(f"Erase {what}? There is no way back.", abort=True, err=True)
@@ -55,19 +55,12 @@ def command(
         raise click.ClickException("\n".join(kept))
 
 
-def _wanted(run: str | None, host: str, before: datetime | None) -> "list[Run]":
+def _old_ones(host: str, before: datetime) -> "list[Run]":
     from runs.models import Run
     from verification.erasable import old_runs
 
     rows = Run.objects.filter(host__slug=host) if host else Run.objects.all()
-    if before is not None:
-        return list(old_runs(rows, before).select_related("host"))
-    found = list(rows.filter(run_id=run).select_related("host"))
-    if len(found) > 1:
-        raise click.ClickException(f"Several hosts have a run {run}: name one with --host.")
-    if not found:
-        raise click.ClickException(f"There is no run {run}.")
-    return found
+    return list(old_runs(rows, before).select_related("host"))
 
 
 def _erase(runs: "list[Run]", before: datetime | None) -> tuple[list[dict[str, Any]], list[str]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from openwop_console.cli.gate import FailsClosed
-from openwop_console.cli.instance import adopt
+from openwop_console.cli.instance import adopt, named_run
 from openwop_console.cli.options import data_dir, output, show_json, show_table
 from openwop_console.cli.watching import Follower, RunsFollower, shown, told
 from openwop_console.supervisor.folder import Folder
@@ -87,7 +87,7 @@ def get(folder: Folder, run_id: str, host_id: str, *, as_json: bool) -> None:
     adopt(folder)
     from runs.queries.api import run_document
 
-    document = run_document(_run(run_id, host_id))
+    document = run_document(named_run(run_id, host_id))
     if as_json:
         show_json(document)
         return
@@ -120,7 +120,7 @@ def watch(
     stand against it. 5: error. 130: Ctrl-C.
     """
     adopt(folder)
-    follower = Follower(_run(run_id, host_id)) if run_id else RunsFollower(host_id)
+    follower = Follower(named_run(run_id, host_id)) if run_id else RunsFollower(host_id)
     ends_at = None if wait is None else time.monotonic() + wait
     try:
         while True:
@@ -151,17 +151,3 @@ def _exit_code(run: "Run") -> int:
 
 NOT_OPEN = {"blocked", "revise_asked", "in_review", "upheld", "unknown"}
 """States of a gate that let nothing through."""
-
-
-def _run(run_id: str, host_id: str) -> "Run":
-    from runs.models import Run
-
-    found = Run.objects.filter(run_id=run_id).select_related("host")
-    if host_id:
-        found = found.filter(host__slug=host_id)
-    runs = list(found[:2])
-    if not runs:
-        raise click.ClickException(f"There is no run {run_id}; see `runs list`.")
-    if len(runs) > 1:
-        raise click.ClickException(f"Several hosts have a run {run_id}: name one with --host.")
-    return runs[0]

@@ -20,7 +20,6 @@ from verification.domain.jobs.requests import AnyRequest, read_any
 from verification.domain.jobs.spending import Spent
 from verification.domain.jobs.states import SETTLED
 from verification.domain.jobs.words import failure_of
-from verification.endpoints import PriceList
 from verification.models import AuditEntry, Content, Job, JobStep
 
 Entry = Reply | AbortRequested
@@ -140,13 +139,12 @@ def _rules(job: Job, request: AnyRequest) -> Rules:
 def _budgets(job: Job) -> Budgets:
     if job.max_cost_usd is None:
         return Budgets(job.max_tokens)
-    prices = PriceList()
+    return Budgets(job.max_tokens, float(job.max_cost_usd), _cost_then)
 
-    def estimate(purchase: Purchase) -> float:
-        price = prices.price_of(purchase.model, purchase.usage)
-        return math.nan if price is None else float(price)
 
-    return Budgets(job.max_tokens, float(job.max_cost_usd), estimate)
+def _cost_then(purchase: Purchase) -> float:
+    """Return what was paid: a price list of a later day would tell another story of the past."""
+    return math.nan if purchase.usage.usd is None else float(purchase.usage.usd)
 
 
 def document_of(job: Job) -> Mapping[str, Any]:
@@ -161,9 +159,14 @@ def _reply(step: JobStep) -> Reply:
         agent=step.agent,
         phase=Phase(step.phase),
         text=text_of(step.reply, step.job_id) if step.failure is None else "",
-        usage=Usage(step.input_tokens, step.output_tokens),
+        usage=Usage(step.input_tokens, step.output_tokens, _paid(step)),
         failure=None if step.failure is None else failure_of(step.failure),
     )
+
+
+def _paid(step: JobStep) -> Decimal | None:
+    """Return what a call cost when it was made. What asked no model is free."""
+    return step.cost_usd if step.attempts else Decimal(0)
 
 
 def text_of(content: Content | None, job: int) -> str:

@@ -109,7 +109,7 @@ def settle(ledger: Ledger, ask: Ask, step: JobStep, result: Said | Failure, now:
     step.ended_at, step.next_attempt_at = now, None
     step.reserved_tokens, step.reserved_usd = 0, Decimal(0)
     if isinstance(result, Said):
-        step.state, step.cost_usd = StepState.ANSWERED, result.cost_usd
+        step.state, step.cost_usd = StepState.ANSWERED, _as_kept(result.cost_usd)
         step.input_tokens = result.usage.input_tokens
         step.output_tokens = result.usage.output_tokens
         body = result.text.encode("utf-8", "surrogatepass")
@@ -128,3 +128,8 @@ def settle(ledger: Ledger, ask: Ask, step: JobStep, result: Said | Failure, now:
     if step.task:
         JobTask.objects.filter(job=job, number=number_of(step.task)).update(fruitless=0)
     transaction.on_commit(partial(live.ring, live.run_group(job.run_id)))
+
+
+def _as_kept(usd: Decimal | None) -> Decimal | None:
+    """Return a price as its column holds it: what is read back must add up to the same."""
+    return None if usd is None else round(usd, 8)

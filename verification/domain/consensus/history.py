@@ -5,6 +5,7 @@ A history is a ledger read back. It says nothing about what comes next; `steps.n
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 from verification.domain.consensus.failures import Failure
@@ -28,14 +29,18 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens a call used."""
+    """Tokens a call used, and what it was found to cost when it was made."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    usd: Decimal | None = Decimal(0)
+    """US dollars at the prices of that day; None where no price was known."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
-            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            None if self.usd is None or other.usd is None else self.usd + other.usd,
         )
 
     @property

@@ -30,13 +30,14 @@ def conclude(job: Job, result: Result | TeamResult, shown: Observed, now: dateti
     job.rounds = result.rounds
     agent = (job.shape["proposers"] or [{"name": SUBMITTED}])[0]["name"]
     # Of an answer that nobody has judged any more, a revision that met the budget, is told here.
-    tell_answer(of=job, agent=agent, text=result.answer, now=now)
+    if result.answer:
+        tell_answer(of=job, agent=agent, text=result.answer, now=now)
     _end(job, JobState.DONE, JobBasis(basis), gate_verdict(basis), now)
 
 
 def _conclude_tasks(job: Job, result: TeamResult, now: datetime) -> None:
     coordinator = job.shape["coordinator"]
-    if coordinator is not None and result.synthesis is not None:
+    if coordinator is not None and result.synthesis is not None and result.synthesis.output:
         tell_answer(of=job, agent=coordinator["name"], text=result.synthesis.output, now=now)
     basis = outcome_of(result, job.stop)
     job.rounds = max((row.rounds for row in job.tasks.all()), default=0)

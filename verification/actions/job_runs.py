@@ -77,7 +77,7 @@ def tell_answer(*, of: Job | JobTask, agent: str, text: str, now: datetime) -> N
         now: our clock.
     """
     body = text.encode("utf-8", "surrogatepass")
-    if not text or digest_of(body) == of.answer_sha256:
+    if digest_of(body) == of.answer_sha256:
         return
     job = of if isinstance(of, Job) else of.job
     content = keep(workspace=job.workspace_id, kind="job.answer", body=body)

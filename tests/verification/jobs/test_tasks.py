@@ -1,5 +1,6 @@
 """Runs of tasks as jobs: order, verification, merging, and what the run's log says of them."""
 
+import hashlib
 import threading
 from datetime import timedelta
 from decimal import Decimal
@@ -12,7 +13,7 @@ from runs.models import Event, Run
 from tests.model_server import Gate as HeldBack
 from tests.model_server import accepts, says
 from tests.system.running import eventually
-from tests.verification.jobs.building import tasks_started, worked
+from tests.verification.jobs.building import panel, tasks_started, worked
 from verification import sweeping
 from verification.actions import job_tasks, judge
 from verification.actions.escalations import claim
@@ -22,10 +23,14 @@ from verification.actions.job_records import record
 from verification.actions.job_steps import next_todo
 from verification.actions.jobs import cancel
 from verification.actions.resolving import resolve
+from verification.domain.consensus.failures import COST_UNKNOWN
 from verification.domain.consensus.history import Usage
+from verification.domain.consensus.steps import standing
 from verification.domain.decisions import Action, Decision
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import JobBasis
+from verification.domain.jobs.task_outcomes import outcome_of
+from verification.job_ledger import load
 from verification.judges import Said
 from verification.models import (
     CataloguedModel,
@@ -345,6 +350,73 @@ def test_a_budget_of_dollars_needs_a_price_for_every_model(host, models):
 
     assert (refused.value.reason, refused.value.pointer) == ("no_price", "/team/0/model")
     assert not Job.objects.exists()
+
+
+def test_what_calls_have_cost_is_not_counted_anew_at_the_prices_of_another_day(
+    host, models, monkeypatch
+):
+    priced(models)
+    models.answers |= {"gpt-4o": [says("Done.", usage=(60, 60))], "gpt-4o-mini": [accepts]}
+    job = worked(paid_for(host, 1.0))
+    paid = float(sum(step.cost_usd for step in job.steps.all()))
+
+    monkeypatch.setattr("verification.endpoints.cost_of", lambda *_: Decimal(100))
+    ledger = load(job)
+    ended = standing(ledger.rules, ledger.history).end
+
+    assert outcome_of(ended.result, job.stop) is JobBasis.QUORUM
+    assert float(ended.result.usage.usd) == pytest.approx(paid, abs=1e-12)
+
+
+def test_a_call_without_a_known_price_still_ends_a_job_that_counts_dollars(host, models):
+    priced(models)
+    models.answers |= {"gpt-4o": [says("Done.", usage=(60, 60))], "gpt-4o-mini": [accepts]}
+    job = worked(paid_for(host, 1.0))
+    job.steps.filter(phase="worker").update(cost_usd=None)
+
+    ledger = load(job)
+    ended = standing(ledger.rules, ledger.history[:1]).tasks
+
+    assert ended[0].outcome.failure is COST_UNKNOWN
+
+
+def silent(**more):
+    """Return a request whose first task comes to nothing."""
+    return {
+        "team": [{"name": "solver", "model": "compatible:solver"}],
+        "judges": panel("judge-a"),
+        "tasks": [
+            {"title": "Part 1", "description": "Write.", **more},
+            {"title": "Part 2", "description": "Sum up.", "dependsOn": ["Part 1"]},
+        ],
+    }
+
+
+def test_an_empty_result_passes_no_gate_even_where_every_judge_would_accept_it(host, models):
+    models.tell(solver=says(""))
+    job = worked(tasks_started(host, **silent(verify=True)))
+
+    assert (job.verdict, job.basis) == ("fail", "no_answer")
+    assert list(job.tasks.order_by("number").values_list("status", "verdict", "is_withheld")) == [
+        ("completed", "fail", True),
+        ("skipped", "", False),
+    ]
+    assert models.asked("judge-a") == 0
+    assert "output.harvested task-1" not in told(job)
+    assert Escalation.objects.waiting().filter(run=job.run).exists()
+
+
+def test_an_empty_result_that_nobody_was_to_judge_is_merged_by_its_true_checksum(host, models):
+    models.tell(solver=says(""))
+    job = worked(tasks_started(host, **silent()))
+
+    assert job.basis == "unverified"
+    harvests = [
+        each.payload["attestation"]["checksum"]
+        for each in job.run.events.filter(type="core.workflowChain.event").order_by("position")
+        if each.payload["phase"] == "output.harvested"
+    ]
+    assert harvests == [hashlib.sha256(b"").hexdigest()] * 2
 
 
 def test_independent_tasks_are_worked_on_at_the_same_time_up_to_the_setting(host, models, settings):

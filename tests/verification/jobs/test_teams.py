@@ -40,6 +40,16 @@ def test_a_team_plans_works_and_sums_up(host):
     assert told(job)[-3:] == ["agent.decided", "3: end", "run.completed"]
 
 
+def test_a_team_that_sums_up_with_nothing_passes_no_gate(host, models):
+    plan = json.dumps(team_document()["coordinator"]["settings"]["plan"])
+    lead = {"name": "lead", "model": "compatible:solver"}
+    models.tell(solver=[says(plan), says("")])
+    job = worked(team_started(host, coordinator=lead))
+
+    assert (job.basis, job.verdict, job.answer) == ("unfinished", "fail", None)
+    assert told(job)[-2:] == ["3: end", "run.completed"]
+
+
 def test_a_plan_that_cannot_be_run_is_repaired_once_and_then_ends_the_job(host):
     said = {"plan": [{"title": "Find"}], "answer": "Nothing."}
     lead = {"name": "lead", "model": "given", "settings": said}

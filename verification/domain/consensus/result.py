@@ -36,7 +36,7 @@ class Basis(StrEnum):
     ABORTED = "aborted"
     """The job was cancelled first."""
     NO_ANSWER = "no_answer"
-    """No proposer gave an answer."""
+    """No proposer gave an answer, or a task came to nothing."""
     SUSPECTED = "suspected"
     """A quorum accepted, but the answer looks written for judges; a person must look."""
 

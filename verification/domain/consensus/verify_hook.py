@@ -1,7 +1,8 @@
 """Verifies a task's output by the same loop as any consensus, and decides what the task delivers.
 
 Only an accepted answer that differs from the worker's replaces it. A rejected verdict is recorded
-and changes nothing else: the run goes on with what the worker delivered.
+and changes nothing else: the run goes on with what the worker delivered. Where only accepted
+results count, an empty one is rejected unheard, as in a consensus by itself.
 
 Source: open-multi-agent per-task verify hook.
 """
@@ -17,8 +18,8 @@ from verification.domain.consensus.ledger import Ledger, with_more
 from verification.domain.consensus.observed import AgentOutcome, Span, SpanKind, Verification
 from verification.domain.consensus.queue import Task
 from verification.domain.consensus.replay import Procedure, RunBroken
-from verification.domain.consensus.result import Verdict, verdict_of
-from verification.domain.consensus.rules import Panel
+from verification.domain.consensus.result import Basis, Verdict, verdict_of
+from verification.domain.consensus.rules import Panel, Unaccepted
 
 
 def verify(
@@ -33,13 +34,20 @@ def verify(
     )
     case = _case(ledger, task, panel, worker, outcome, span)
     try:
-        state = yield from deliberate(ledger.replay, case)
+        if _is_no_answer(ledger, outcome):
+            state = Deliberation(outcome.output, basis=Basis.NO_ANSWER)
+        else:
+            state = yield from deliberate(ledger.replay, case)
     except RunBroken:
         span.end(BROKEN_OFF.status, BROKEN_OFF)
         raise
     verification = task.verification = _settle(ledger, span, state)
     ledger.replay.remember(worker.name, f"task:{task.id}:verdict", _summary(verification))
     return _delivered(outcome, state, verification.verdict), verification
+
+
+def _is_no_answer(ledger: Ledger, outcome: AgentOutcome) -> bool:
+    return not outcome.output and ledger.replay.setting.unaccepted is not Unaccepted.STANDS
 
 
 def _case(

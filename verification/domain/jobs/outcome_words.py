@@ -24,7 +24,7 @@ _SENTENCES = {
     ),
     JobBasis.BUDGET: "The token budget ran out before the judges had decided.",
     JobBasis.ABORTED: "It was stopped before the judges had decided.",
-    JobBasis.NO_ANSWER: "No proposer gave an answer, so there was nothing to judge.",
+    JobBasis.NO_ANSWER: "Nobody gave an answer, so there was nothing to judge.",
     JobBasis.SUSPECTED: (
         "The judges accepted it, but the answer reads as if written for them. A person must look."
     ),

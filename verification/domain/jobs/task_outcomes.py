@@ -31,7 +31,8 @@ def outcome_of(result: TeamResult, stop: str) -> JobBasis:
         if task.verification is not None:
             return JobBasis(told_basis(task.verification.basis, stop))
     is_done = all(task.status is TaskStatus.COMPLETED for task in result.tasks)
-    is_summed_up = result.synthesis is None or result.synthesis.has_succeeded
+    summary = result.synthesis
+    is_summed_up = summary is None or (summary.has_succeeded and summary.output != "")
     if rejected or not result.tasks or not is_done or not is_summed_up:
         return JobBasis.UNFINISHED
     return _of_done(result)

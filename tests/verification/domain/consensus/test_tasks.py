@@ -16,7 +16,8 @@ from verification.domain.consensus.failures import Status
 from verification.domain.consensus.history import AbortRequested
 from verification.domain.consensus.queue import DependencyPayload, EmptyTeam, TaskSpec, TaskStatus
 from verification.domain.consensus.replay import Cause
-from verification.domain.consensus.rules import Panel, Setting
+from verification.domain.consensus.result import Basis
+from verification.domain.consensus.rules import Panel, Setting, Unaccepted
 from verification.domain.consensus.steps import Broken, observed
 from verification.domain.consensus.tasks import TaskRules
 
@@ -281,3 +282,21 @@ def test_a_recovery_policy_is_told_of_every_outcome():
 def test_a_team_of_nobody_is_refused():
     with pytest.raises(EmptyTeam):
         TaskRules(team=(), tasks=(spec("a"),))
+
+
+def test_where_only_accepted_results_count_nothing_said_is_rejected_unheard():
+    withholds = Setting(unaccepted=Unaccepted.WITHHELD)
+    step, _ = run(
+        spec("a", verify=judged_by("ja", on_dissent="keep")), setting=withholds, worker=[""], ja=[]
+    )
+
+    (task,) = step.result.tasks
+    assert task.is_withheld
+    assert task.verification.basis is Basis.NO_ANSWER
+    assert task.verification.rounds == 0
+
+
+def test_where_results_stand_judges_hear_an_empty_one_as_in_the_original():
+    step, _ = run(spec("a", verify=judged_by("ja")), worker=[""], ja=[accept()])
+
+    assert step.result.tasks[0].verification.basis is Basis.QUORUM

@@ -36,8 +36,12 @@ _CALL_OFF_S = 5.0
 def work(*, job: int, task: int = 0) -> None:
     """Work on a job, or on one task of it, until it ends or waits, or the slice is over."""
     lease = take(job=job, now=timezone.now(), task=task)
-    if lease is None:
-        return
+    if lease is not None:
+        work_under(lease)
+
+
+def work_under(lease: Lease) -> None:
+    """Do what `work` does, with a lease that the caller has taken."""
     try:
         _work(lease)
     except LeaseLost as lost:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 from django.utils import timezone
 from openwop_client import OpenwopClient, ResolveInterruptRequest, WopError, stream_events
 
@@ -17,11 +17,14 @@ from tests.model_server import Gate, accepts, dissents
 from tests.system.running import eventually
 from tests.verification.jobs.building import panel, started, tasks_started, worked
 from tests.web import serving_web
+from verification.actions import hosting
 from verification.actions.askers import asker_of
+from verification.actions.job_leases import take
 from verification.actions.job_loop import work
-from verification.actions.jobs import start
+from verification.actions.jobs import Asker, start
 from verification.actions.tokens import create_token
 from verification.domain.capabilities import advertised
+from verification.domain.consensus.result import GateVerdict
 from verification.domain.jobs.request import read_request
 from verification.models import Escalation, Job
 from verification.models import Gate as GateRow
@@ -526,3 +529,19 @@ def test_somebody_of_several_workspaces_must_not_guess_where_a_proof_runs(host, 
     answer = v1("POST", "/v1/host/sample/agents/verify-run", tokens(ada), json={})
 
     assert (answer.status_code, answer.json()["details"]["pointer"]) == (400, "/workspace")
+
+
+def test_a_proof_is_worked_on_by_who_asked_for_it_so_that_nobody_waits_for_a_worker(
+    host, monkeypatch
+):
+    taken = []
+
+    def rings(_: str, job: int, *__: int) -> None:
+        transaction.on_commit(lambda: taken.append(take(job=job, now=timezone.now())))
+
+    monkeypatch.setattr("verification.bells.ring", rings)
+    asker = Asker("key:test", host.workspace, host)
+    job = hosting.prove_gate(asker=asker, verdict=GateVerdict.PASS)
+
+    assert (job.has_ended, job.verdict) == (True, "pass")
+    assert taken == [None]  # the worker that was rung found nothing to do

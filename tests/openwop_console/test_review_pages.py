@@ -13,6 +13,7 @@ from runs.actions.people import grant
 from runs.models import Role, Run
 from tests.factories import decided, event, person, send, verified
 from tests.local_servers import http, serving
+from tests.statements import statements
 from verification import bells, sweeping
 from verification.actions import bulk, escalations, notifying
 from verification.actions.retention import forget_old
@@ -652,18 +653,17 @@ class TestBeingTold:
         assert row.send_at > timezone.now()
         assert (row.sent_at, row.read_at) == (None, None)
 
-    def test_many_matters_cost_no_more_looks_than_few(
-        self, host, ada, django_assert_max_num_queries
-    ):
+    def test_many_matters_cost_no_more_looks_than_few(self, host, ada):
         self.wish(ada, webhook_url="https://hooks.example/x")
         for n in range(12):
             failed(host, run=f"r-{n}")
         Notification.objects.update(send_at=None)
         Notification.objects.filter(user=ada).update(send_at=timezone.now())
 
-        with django_assert_max_num_queries(12):
+        with statements() as looks:
             taken = notifying._take(ada.pk, timezone.now())
         assert len(taken) == 12
+        assert len(looks) <= 12
 
     def test_whoever_left_is_not_told(self, host, ada):
         from runs.models import Membership

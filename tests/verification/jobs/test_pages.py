@@ -1,12 +1,11 @@
 """The pages of jobs: what they show, what their form explains, who may do what."""
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from openwop_console.pages.sockets import JobConsumer
 from tests.model_server import dissents, says
+from tests.statements import statements
 from tests.verification.jobs.building import SOLVER, panel, started, worked
 from verification.actions.judge import judge_again
 from verification.models import Escalation, Job
@@ -173,7 +172,7 @@ def test_settings_that_are_no_json_are_said_so_and_start_nothing(page, text):
 
 def test_lists_ask_no_more_questions_for_more_jobs(page, host):
     def asked(path: str) -> int:
-        with CaptureQueriesContext(connection) as questions:
+        with statements() as questions:
             assert page.get(path).status_code == 200
         return len(questions)
 

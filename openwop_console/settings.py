@@ -207,8 +207,9 @@ STATICFILES_DIRS = [
     BASE_DIR / "static",
     ("plotly", Path(plotly.__file__).parent / "package_data"),
 ]
-WHITENOISE_USE_FINDERS = STATIC_ROOT is None
-WHITENOISE_MAX_AGE = 3600
+# Their sources may change under a running process, by an upgrade in place: they are looked at anew.
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = STATIC_ROOT is None
+WHITENOISE_MAX_AGE = 60  # their names stay the same: no page wears old styles for longer
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

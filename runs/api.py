@@ -17,6 +17,7 @@ from runs.describing import answers, refer, text
 from runs.limits import limits_document
 from runs.models import Run
 from runs.queries.api import run_document, run_page, runs_page
+from runs.queries.run_list import SEARCHED_RESULTS, SEARCHED_RUNS
 from runs.refusal import Refusal
 
 _KEY = "Not needed: events are stored once however often they come. 22 to 128 of A-Za-z0-9._~-."
@@ -74,7 +75,9 @@ class RunsView(ReadingView):
                 "q",
                 str,
                 description="Beginning of a run's id, part of a workflow's, or the whole id of an "
-                "event, a host, or an agent that verified, was judged, or was given a task.",
+                "event, a host, or an agent that verified, was judged, or was given a task; of "
+                f"others, the last {SEARCHED_RESULTS} results in each of the {SEARCHED_RUNS} newest"
+                " runs are looked through.",
             ),
             OpenApiParameter("limit", int, description="At most so many, 1 to 200."),
             CURSOR,

@@ -17,7 +17,14 @@ from openwop_console.pages.host import find
 from openwop_console.pages.sending import address, curl, hello
 from runs.domain.projection import Outcome, RunStatus
 from runs.models import Run, Viewer
-from runs.queries.run_list import Page, RunFilters, Tile, run_list
+from runs.queries.run_list import (
+    SEARCHED_RESULTS,
+    SEARCHED_RUNS,
+    Page,
+    RunFilters,
+    Tile,
+    run_list,
+)
 
 TILES = {
     "running": ("running", "busy"),
@@ -114,6 +121,7 @@ def _filters(page: Page) -> dict[str, Any]:
         ],
         "active": chips("runs", filters),
         "clear_url": reverse("runs"),
+        "searched": {"runs": SEARCHED_RUNS, "results": SEARCHED_RESULTS},
     }
 
 

@@ -8,12 +8,16 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Count, Q, QuerySet
 
 from runs.domain.projection import RunStatus
+from runs.domain.readers import ACTOR_TURN
 from runs.models import Event, Host, Run, Viewer
 from runs.models.run import RunQuerySet
 from runs.models.viewer import seen_by
 from runs.queries.filters import Filters
+from runs.rows import fetch
 
 PAGE = 50
+SEARCHED_RUNS, SEARCHED_RESULTS = 500, 20
+"""An agent that only acted is looked for in so many runs, and so many results of each."""
 MOST_HOSTS = 100
 """Hosts to choose from, those that have sent nothing yet included."""
 
@@ -139,7 +143,7 @@ def narrow(
         value = getattr(filters, name)
         if value:
             runs = runs.filter(**{lookup: value})
-    return runs.filter(_says(filters.q)) if filters.q else runs
+    return runs.filter(_says(filters.q) | Q(pk__in=_acted(filters.q, runs))) if filters.q else runs
 
 
 def _says(text: str) -> Q:
@@ -158,6 +162,25 @@ def _says(text: str) -> Q:
         | Q(pk__in=Run.objects.filter(job__tasks__assignee=text).values("pk"))
         | Q(pk__in=Run.objects.filter(job_task__assignee=text).values("pk"))
     )
+
+
+def _acted(agent: str, runs: RunQuerySet) -> list[int]:
+    """Return the newest runs in which an agent lately gave a result, whoever verified it or not.
+
+    Results are in the log only. An index of them by agent would cost every event that arrives, so
+    that they are looked through here, and no more of them than takes a moment.
+    """
+    newest = runs.order_by("-last_event_at", "-pk").values_list("pk", flat=True)[:SEARCHED_RUNS]
+    return [run for (run,) in fetch(_ACTED, {"runs": list(newest), "agent": agent})]
+
+
+_ACTED = f"""
+    SELECT run FROM unnest(%(runs)s::bigint[]) AS run
+     WHERE EXISTS (SELECT FROM (SELECT payload FROM runs_event
+                                 WHERE run_id = run AND type = '{ACTOR_TURN}'
+                                 ORDER BY sequence DESC LIMIT {SEARCHED_RESULTS}) AS newest
+                    WHERE payload ->> 'agentId' = %(agent)s)
+"""  # noqa: S608  (constant text)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

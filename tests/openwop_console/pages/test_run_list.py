@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from openwop_console.frame import COMMAND
+from runs.queries import run_list
 from tests.factories import add_host_named, decided, event, send, verified
 from tests.verification.jobs.building import team_started, worked
 
@@ -41,6 +42,40 @@ def test_a_run_is_found_by_an_agent_that_judged_or_was_judged(page, judged, agen
 
     assert "/runs/alpha/r-1" in found
     assert "/runs/alpha/r-2" not in found
+
+
+def test_a_run_is_found_by_an_agent_that_only_acted(page, judged, host):
+    send(
+        host, event(0, "run.started", run="r-3"), *(decided(n, "scout", run="r-3") for n in (1, 2))
+    )
+    send(host, decided(1, "scribe", run="r-2"), decided(3, "scribe", run="r-3"))
+
+    assert [f"/runs/alpha/r-{n}" in page("?q=scout") for n in (1, 2, 3)] == [False, False, True]
+    assert [f"/runs/alpha/r-{n}" in page("?q=scribe") for n in (1, 2, 3)] == [False, True, True]
+    assert "No run matches" in page("?q=scou")
+
+
+def test_an_agent_that_only_acted_is_looked_for_no_further_than_the_page_says(
+    page, host, monkeypatch
+):
+    monkeypatch.setattr(run_list, "SEARCHED_RUNS", 1)
+    send(host, event(0, "run.started"), decided(1, "scout"))
+    send(host, event(0, "run.started", run="r-2"), decided(1, "scribe", run="r-2"))
+
+    assert "the last 20 results in each of the 500 newest runs" in page()
+    assert "/runs/alpha/r-2" in page("?q=scribe")
+    assert "No run matches" in page("?q=scout")
+
+
+def test_other_workspaces_neither_show_their_agents_nor_take_up_the_search(
+    page, host, other_host, monkeypatch
+):
+    monkeypatch.setattr(run_list, "SEARCHED_RUNS", 1)
+    send(host, event(0, "run.started"), decided(1, "scout"))
+    send(other_host, event(0, "run.started", run="r-9"), decided(1, "spy", run="r-9"))
+
+    assert "No run matches" in page("?q=spy")
+    assert "/runs/alpha/r-1" in page("?q=scout")
 
 
 def test_a_jobs_run_is_found_by_whoever_it_gave_a_task(page, host):

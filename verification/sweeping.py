@@ -21,9 +21,20 @@ from verification.actions import (
     timeouts,
 )
 from verification.actions.judge import judge_again
+from verification.actions.keeping_findings import STANDING
 from verification.domain.jobs.states import UNFINISHED
 from verification.domain.lifecycle import State
-from verification.models import Delivery, Escalation, Job, JobTask, Judgement, Notification
+from verification.models import (
+    Delivery,
+    Escalation,
+    Finding,
+    Job,
+    JobTask,
+    Judgement,
+    Notification,
+    Rejudging,
+)
+from verification.rules_digest import rules_digest
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +67,7 @@ def sweep(now: datetime | None = None) -> None:
         erasing.erase_old_runs,
         judge_held_runs,
         judge_by_new_capabilities,
+        judge_by_new_rules,
     ):
         try:
             each(now)
@@ -149,6 +161,25 @@ def judge_by_new_capabilities(now: datetime) -> None:
     others = stale.exclude(touched).values_list("pk", flat=True)[: AT_ONCE * 10]
     newest = CapabilitySnapshot.objects.filter(host=OuterRef("host"), valid_to=None)
     Judgement.objects.filter(pk__in=list(others)).update(snapshot=Subquery(newest.values("pk")[:1]))
+
+
+def judge_by_new_rules(now: datetime) -> None:
+    """Judge again the runs with standing findings, once, where an upgrade has brought other rules.
+
+    Findings are kept in the words of the rules that made them, and an accusation that the rules of
+    today would not make must not stand until something happens in its run.
+    """
+    walk, _ = Rejudging.objects.get_or_create(pk=1)
+    if walk.rules != rules_digest():
+        walk.rules, walk.after_run = rules_digest(), 0
+    if walk.after_run is None:
+        return
+    ahead = Finding.objects.filter(status=STANDING, run__gt=walk.after_run).order_by("run")
+    runs = list(ahead.values_list("run", flat=True).distinct()[:AT_ONCE])
+    for pk in runs:
+        _judge_again(pk, now)
+    walk.after_run = runs[-1] if len(runs) == AT_ONCE else None
+    walk.save()
 
 
 def _judge_again(run: int, now: datetime) -> None:

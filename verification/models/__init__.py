@@ -6,7 +6,7 @@ from verification.models.batch import Batch, BatchItem
 from verification.models.content import Content
 from verification.models.delivery import Attempt, Delivery, HostRest, ReviewWebhook
 from verification.models.escalation import Escalation, Resolution
-from verification.models.gate import Finding, Gate, Judgement, Verdict
+from verification.models.gate import Finding, Gate, Judgement, Rejudging, Verdict
 from verification.models.job import (
     CataloguedModel,
     ConsoleHost,
@@ -47,6 +47,7 @@ __all__ = [
     "Notification",
     "PersonalToken",
     "Queue",
+    "Rejudging",
     "Replay",
     "Resolution",
     "ReviewWebhook",

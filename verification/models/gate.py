@@ -157,3 +157,15 @@ class Judgement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.unverified} of {self.commits} commits unverified"
+
+
+class Rejudging(models.Model):
+    """How far the runs with findings were judged again since the rules are these. One row."""
+
+    rules = models.CharField(max_length=64, blank=True, default="", help_text="Digest of them.")
+    after_run = models.BigIntegerField(
+        null=True, default=0, help_text="The last run that was judged again. Empty: all were."
+    )
+
+    def __str__(self) -> str:
+        return f"{self.rules[:8]}: after run {self.after_run}"

@@ -7,6 +7,7 @@ it stood at an earlier moment.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from runs.domain.interrupts import sequence_of
 from runs.domain.readers import confidence_of
 from runs.models import Run
 from verification.domain.conclude import Conclusions
@@ -103,7 +104,7 @@ def gate_columns(gate: ConcludedGate, route: Sequence[RouteStep]) -> dict[str, A
                 {
                     "kind": step.kind.value,
                     "position": step.line.position,
-                    "sequence": step.line.sequence,
+                    "sequence": sequence_of(step.line),
                 }
                 for step in route
             ],

@@ -260,6 +260,28 @@ def apply_projection(run: Run, lines: Sequence[LogLine]) -> None:
     run.started_at, run.ended_at = folded.started_at, folded.ended_at
 
 
+def add_found(*, run: Run, lines: Sequence[NewLine], now: datetime) -> None:
+    """Add lines of the Console's own, from which conclusions follow, to a locked run.
+
+    As with a host's events, a judgement that fails holds the run and is made later.
+    """
+    nothing = Intake((), 0, ())
+    addition = _Addition(run, was_empty=False, was_torn=False, intake=nothing, new=list(lines))
+    [addition.lines] = write([(run, lines)], now=now)
+    position = run.last_position
+    try:
+        with transaction.atomic():
+            _judge([addition])
+    except _NotJudged as failed:
+        logger.exception("judging failed; the run is held", exc_info=failed.__cause__)
+        run.refresh_from_db()
+        run.last_position = position
+        _hold([addition])
+    save_derived([run])
+    groups = live.run_group(run.pk), live.workspace_group(run.workspace_id)
+    transaction.on_commit(partial(live.ring, *groups))
+
+
 class _NotJudged(Exception):
     """A judgement failed."""
 

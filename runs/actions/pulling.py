@@ -106,8 +106,15 @@ class Looking:
             self._follow(reader)
         run, held = held_of(self._taken.host, self._taken.run_id)
         if run is not None:
-            is_caught_up = not held.missing and (held.has_ended or not self._news)
-            keep_snapshot(run, self._snapshot, is_caught_up=is_caught_up, now=timezone.now())
+            is_fresh = not self._news
+            is_caught_up = not held.missing and (held.has_ended or is_fresh)
+            keep_snapshot(
+                run,
+                self._snapshot,
+                is_caught_up=is_caught_up,
+                is_fresh=is_fresh,
+                now=timezone.now(),
+            )
 
     def _held(self) -> Held:
         return held_of(self._taken.host, self._taken.run_id)[1]

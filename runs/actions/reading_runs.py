@@ -1,20 +1,33 @@
 """Reads a run's snapshot from its host and keeps it beside the log."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
+from runs.actions.append import add_found
 from runs.actions.leases import RunLook
 from runs.actions.log import console_line
 from runs.actions.outcomes import check
 from runs.actions.runs import locked, note
 from runs.domain.host_documents import Unreadable, document_in
-from runs.domain.projection import RunStatus
-from runs.domain.snapshots import Snapshot, is_beyond_log, kept_interrupts, snapshot_of
+from runs.domain.interrupts import FOUND, FOUND_TYPES, GONE
+from runs.domain.log import Origin
+from runs.domain.projection import SIGNAL_TYPES, RunStatus, project
+from runs.domain.snapshots import (
+    Snapshot,
+    Wait,
+    is_beyond_log,
+    kept_interrupts,
+    news_of_waits,
+    snapshot_of,
+    waits,
+)
 from runs.host_reader import HostReader
 from runs.limits import limits
+from runs.lines import signal_lines
 from runs.models import Event, PulledHost, Run, RunSnapshot
 
 READ = "console.run.read"
@@ -58,13 +71,16 @@ def _listed_interrupts(reader: HostReader, taken: RunLook) -> list[dict[str, Any
 
 
 @transaction.atomic
-def keep_snapshot(run: Run, snapshot: Snapshot, *, is_caught_up: bool, now: datetime) -> None:
+def keep_snapshot(
+    run: Run, snapshot: Snapshot, *, is_caught_up: bool, is_fresh: bool, now: datetime
+) -> None:
     """Keep what a host says of a run; a line of the log tells when its events do not say so.
 
     Args:
         run: whose snapshot it is.
         snapshot: read before the events that are held now.
         is_caught_up: nothing is missing and nothing came since.
+        is_fresh: nothing came since; something may be missing.
         now: our clock.
     """
     run = locked(run.pk)
@@ -91,6 +107,8 @@ def keep_snapshot(run: Run, snapshot: Snapshot, *, is_caught_up: bool, now: date
     )
     if beyond:
         _tell(run, snapshot, now)
+    if is_fresh and not run.is_terminal:
+        _tell_of_waits(run, waits(snapshot, limits()), now)
 
 
 def _tell(run: Run, snapshot: Snapshot, now: datetime) -> None:
@@ -100,3 +118,31 @@ def _tell(run: Run, snapshot: Snapshot, now: datetime) -> None:
         return
     payload = {"status": snapshot.status.value, "nodeId": snapshot.current_node_id or None}
     note(run=run, lines=[console_line(event_id=event_id, type=READ, at=now, payload=payload)])
+
+
+def _tell_of_waits(run: Run, waiting: Sequence[Wait], now: datetime) -> None:
+    """Write down what the host waits for and its log does not show, and what it no longer does.
+
+    What is open by the log and by earlier such lines is not told again.
+    """
+    if not waiting and not Event.objects.filter(run=run, type=FOUND).exists():
+        return
+    [lines] = signal_lines([run.pk], SIGNAL_TYPES | FOUND_TYPES).values()
+    ours = [line for line in lines if line.origin is Origin.CONSOLE]
+    found, gone = news_of_waits(waiting, project(lines, ours).interrupts)
+    at = -1 if run.last_sequence is None else run.last_sequence
+    news = [
+        *((FOUND, each.node_id, each.interrupt_id, {"kind": each.kind}) for each in found),
+        *((GONE, each.node_id, each.interrupt_id, {}) for each in gone),
+    ]
+    told = [
+        console_line(
+            event_id=f"console:interrupt:{run.last_position}:{number}",
+            type=type_,
+            at=now,
+            payload={"nodeId": node, "interruptId": id_ or None, "atSequence": at, **more},
+        )
+        for number, (type_, node, id_, more) in enumerate(news)
+    ]
+    if told:
+        add_found(run=run, lines=told, now=now)

@@ -3,7 +3,9 @@
 Most hosts emit no `interrupt.*` event at all: one opens with `node.suspended` and closes with
 whatever the host says first about going on. Hosts also announce one twice. Both are settled
 here, by sequence only, so that the status of a run and the requests for a person agree on what is
-open. Source: OpenWOP interrupt.md, suspend-request.schema.json; the shapes of five live hosts.
+open. Of some a host's log says nothing: what its snapshot told of those is a line of the Console's,
+which stands right after the last event that was held then. Source: OpenWOP interrupt.md,
+suspend-request.schema.json; the shapes of five live hosts.
 """
 
 from collections import defaultdict
@@ -41,8 +43,15 @@ CLOSING_TYPES = frozenset(
         "conversation.closed",
     }
 )
+FOUND = "console.interrupt.found"
+"""The host's own snapshot names an interrupt that its log does not show to be open."""
+GONE = "console.interrupt.gone"
+"""It names it no more."""
+FOUND_TYPES = frozenset({FOUND, GONE})
+
 SIGNAL_TYPES = OPENING_TYPES | CLOSING_TYPES | ENDING_TYPES | {RUN_RESUMED, RUN_PAUSED}
 
+_OPENING, _CLOSING = OPENING_TYPES | {FOUND}, CLOSING_TYPES | {GONE}
 LOW_CONFIDENCE = "low-confidence"
 _REFUSALS = frozenset({"reject", "rejected", "decline", "declined", "deny", "denied", "timeout"})
 
@@ -93,9 +102,15 @@ class Interrupt:
         return self.closed is None
 
     @property
-    def opened_at(self) -> int:
-        """Return the sequence of the line that opened it."""
-        return sequence_of(self.lines[0])
+    def is_only_found(self) -> bool:
+        """Say whether the host's log shows nothing of it."""
+        return all(line.type == FOUND for line in self.lines)
+
+    @property
+    def opened_at(self) -> float:
+        """Return the sequence of the line that opened it; half a step more where it was found."""
+        line = self.lines[0]
+        return sequence_of(line) + (0.5 if line.type == FOUND else 0)
 
     @property
     def was_let_through(self) -> bool:
@@ -121,13 +136,19 @@ class _Draft:
 
 
 def sequence_of(line: LogLine) -> int:
-    """Return a host line's sequence; a line of the Console has none and stands before them all."""
-    return -1 if line.sequence is None else line.sequence
+    """Return a host line's sequence, or the one after which an interrupt was found or gone.
+
+    Other lines of the Console have none and stand before them all.
+    """
+    if line.sequence is not None:
+        return line.sequence
+    at = fields(line.payload).get("atSequence") if line.type in FOUND_TYPES else None
+    return at if type(at) is int else -1
 
 
 def announcement_of(line: LogLine) -> Announcement | None:
     """Return what a line says of an interrupt that it opens, or None when it opens none."""
-    if line.type not in _KIND_BY_TYPE:
+    if line.type not in _OPENING:
         return None
     payload = fields(line.payload)
     reason = text(payload.get("reason"))
@@ -135,7 +156,7 @@ def announcement_of(line: LogLine) -> Announcement | None:
         node_id=node_of(line),
         interrupt_id=text(payload.get("interruptId")),
         conversation_id=text(payload.get("conversationId")),
-        kind=_KIND_BY_TYPE[line.type] or text(payload.get("kind")) or _kind_by_reason(reason),
+        kind=_KIND_BY_TYPE.get(line.type) or text(payload.get("kind")) or _kind_by_reason(reason),
         actions=_actions(payload),
         agent_id=agent_of(line),
         is_low_confidence=LOW_CONFIDENCE in (reason, payload.get("kind")),
@@ -152,7 +173,8 @@ def interrupts(lines: Iterable[LogLine]) -> tuple[Interrupt, ...]:
     """Return every interrupt of a run, in the order in which they opened.
 
     Args:
-        lines: the host's lines in sequence order; at least those of `SIGNAL_TYPES`.
+        lines: the host's lines in sequence order, at least those of `SIGNAL_TYPES`, and among them
+            the Console's of `FOUND_TYPES`.
     """
     fold = _Fold()
     for line in lines:
@@ -173,7 +195,7 @@ class _Fold:
         self._has_ended = False
 
     def take(self, line: LogLine) -> None:
-        if line.type in OPENING_TYPES:
+        if line.type in _OPENING:
             self._open_or_join(line)
         elif line.type in ENDING_TYPES:
             self._has_ended = True
@@ -182,7 +204,7 @@ class _Fold:
             self._is_paused = True
         elif line.type == RUN_RESUMED:
             self._resume(line)
-        elif line.type in CLOSING_TYPES and not _only_asks_back(line):
+        elif line.type in _CLOSING and not _only_asks_back(line):
             self._close(self._meant_by(line), Closed.ANSWERED, line)
 
     def _all(self) -> list[_Draft]:

@@ -161,6 +161,8 @@ _CONSOLE = {
     "console.verdict.refused": "A possible verdict was refused[: {reason}][ at {pointer}]",
     "console.event.conflicted": "An event claims the place of another[: {heldEventId}]",
     "console.run.read": "The host says more of the run than its events do[: {status}][, at {node}]",
+    "console.interrupt.found": "The host waits, which no event says[: {kind}][, at {node}]",
+    "console.interrupt.gone": "The host waits no more[ at {node}]",
     "console.gate.changed": "Gate[ {state}][ for {target}][, was {was}]",
     "console.gates.changed": "[{count} ]gates changed at once",
     "console.finding.noted": "Noticed[ {kind}][ ({severity})][ about {target}]",

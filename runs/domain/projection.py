@@ -18,6 +18,7 @@ from runs.domain.interrupts import (
     RUN_RESUMED,
     Interrupt,
     interrupts,
+    sequence_of,
 )
 from runs.domain.interrupts import SIGNAL_TYPES as INTERRUPT_TYPES
 from runs.domain.log import LogLine, Origin
@@ -117,14 +118,23 @@ class Projection:
         return self.status in TERMINAL
 
 
-def project(lines: Sequence[LogLine]) -> Projection:
+def project(lines: Sequence[LogLine], found: Iterable[LogLine] = ()) -> Projection:
     """Fold a run's log.
 
     Args:
         lines: in any order, repeats allowed; lines of the Console and of types that are not in
             `SIGNAL_TYPES` are passed over. Without any signal the run is `pending`.
+        found: the Console's own lines of `FOUND_TYPES`, where the interrupts that only a snapshot
+            tells of are wanted too.
     """
-    return _fold(in_sequence(line for line in lines if line.type in SIGNAL_TYPES))
+    signals = in_sequence(line for line in lines if line.type in SIGNAL_TYPES)
+    return _fold(signals, interrupts(_with(signals, found)))
+
+
+def _with(lines: list[LogLine], found: Iterable[LogLine]) -> list[LogLine]:
+    """Return the host's lines with the Console's own behind those they were found after."""
+    ours = sorted(found, key=lambda line: line.position)
+    return sorted([*lines, *ours], key=sequence_of) if ours else lines
 
 
 def in_sequence(lines: Iterable[LogLine]) -> list[LogLine]:
@@ -165,8 +175,7 @@ def outcome_of(decision: DecisionRead | None) -> Outcome:
     return Outcome.GOAL_MET if all(decision.met) else Outcome.GAVE_UP
 
 
-def _fold(lines: Sequence[LogLine]) -> Projection:
-    found = interrupts(lines)
+def _fold(lines: Sequence[LogLine], found: tuple[Interrupt, ...]) -> Projection:
     status, started, ended = _walk(lines)
     decisions = [(line, decision_of(line)) for line in lines if line.type == ORCHESTRATOR_DECISION]
     terminate = _last_terminate(decisions)

@@ -6,13 +6,15 @@ is in a state that no event told of. Tokens and callback addresses are secrets a
 Source: OpenWOP run-snapshot.schema.json (v1 and v2); the snapshots of five live hosts.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from runs.domain.ids import fault_in_id, fault_in_run_id
+from runs.domain.interrupts import Interrupt
 from runs.domain.limits import Limits
 from runs.domain.omissions import omission
 from runs.domain.projection import TERMINAL, RunStatus, status_of
@@ -22,6 +24,7 @@ _WAITING = frozenset(
     {RunStatus.WAITING_APPROVAL, RunStatus.WAITING_INPUT, RunStatus.WAITING_EXTERNAL}
 )
 _TOLD_BY_NO_EVENT = frozenset({RunStatus.UNKNOWN, RunStatus.CANCELLING})
+_KIND = re.compile(r"[a-z][a-z.-]{0,31}", re.ASCII)
 _MOST_CHILDREN = 1000
 _MOST_INTERRUPTS = 100
 
@@ -94,6 +97,59 @@ def is_beyond_log(
     if snapshot.is_over or snapshot.status in _TOLD_BY_NO_EVENT:
         return True
     return snapshot.status in _WAITING and status not in _WAITING
+
+
+class Wait(NamedTuple):
+    """An interrupt that a host names as open: where, which and of what kind. No content."""
+
+    node_id: str
+    interrupt_id: str
+    kind: str
+
+    def is_at(self, node_id: str | None, interrupt_id: str | None) -> bool:
+        """Say whether these name the same one: by its id where both have one, else by its node."""
+        if self.interrupt_id and interrupt_id:
+            return self.interrupt_id == interrupt_id
+        return self.node_id == node_id
+
+
+def waits(snapshot: Snapshot, limits: Limits) -> tuple[Wait, ...]:
+    """Return what the host says it waits for, each once; what names no node or kind is left out."""
+    found: list[Wait] = []
+    for each in snapshot.interrupts if snapshot.status in _WAITING else ():
+        node, kind = _id(each.get("nodeId"), limits), each.get("kind")
+        wait = Wait(node, _id(each.get("interruptId"), limits), _kind(kind))
+        is_known = any(wait.is_at(other.node_id, other.interrupt_id) for other in found)
+        if node and isinstance(kind, str) and kind and not is_known:
+            found.append(wait)
+    return tuple(found)
+
+
+def news_of_waits(
+    waits: Sequence[Wait], known: Sequence[Interrupt]
+) -> tuple[list[Wait], list[Interrupt]]:
+    """Return what the host waits for and its log does not show, and what it waits for no more.
+
+    Args:
+        waits: what the host names as open now.
+        known: the run's interrupts, those found earlier among them.
+    """
+    still = [each for each in known if each.is_open]
+    found = [
+        wait for wait in waits if not any(wait.is_at(i.node_id, i.interrupt_id) for i in still)
+    ]
+    gone = [
+        each
+        for each in still
+        if each.is_only_found
+        and not any(wait.is_at(each.node_id, each.interrupt_id) for wait in waits)
+    ]
+    return found, gone
+
+
+def _kind(value: object) -> str:
+    """Return a kind that is a plain word; whatever else a host may say there is no word of ours."""
+    return value if isinstance(value, str) and _KIND.fullmatch(value) else "custom"
 
 
 def _without_secrets(value: Any) -> Any:

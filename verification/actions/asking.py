@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from runs.actions.log import NewLine, console_line
-from runs.domain.interrupts import Interrupt, sequence_of
+from runs.domain.interrupts import Interrupt
 from runs.domain.projection import Outcome
 from runs.models import Run
 from verification import bells
@@ -228,13 +228,13 @@ def _pause(interrupt: Interrupt | None) -> dict[str, Any] | None:
         "nodeId": interrupt.node_id,
         "interruptId": interrupt.interrupt_id or "",
         "kind": "low-confidence" if interrupt.is_low_confidence else interrupt.kind or "approval",
-        "sequence": interrupt.opened_at,
+        "sequence": int(interrupt.opened_at),
         "sequences": list(_sequences(interrupt)),
     }
 
 
 def _sequences(interrupt: Interrupt) -> Iterable[int]:
-    return (sequence_of(line) for line in interrupt.lines)
+    return (line.sequence for line in interrupt.lines if line.sequence is not None)
 
 
 def _line(row: Escalation, what: str, now: datetime, caused_by: str = "", **more: str) -> NewLine:

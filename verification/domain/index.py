@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runs.domain import readers
-from runs.domain.interrupts import Interrupt, sequence_of
+from runs.domain.interrupts import FOUND_TYPES, Interrupt, sequence_of
 from runs.domain.log import LogLine, Origin
 from runs.domain.projection import Projection, in_sequence, project
 from verification.domain.entries import Child, Decided, Turn
@@ -92,7 +92,8 @@ def index(lines: Iterable[LogLine]) -> Index:
     hosts = in_sequence(signals)
     ours = {line.event_id: line for line in signals if line.origin is Origin.CONSOLE}
     marks = sorted(ours.values(), key=lambda line: (line.position, line.event_id))
-    found = Index(lines=hosts, marks=marks, run=project(hosts))
+    told = [line for line in marks if line.type in FOUND_TYPES]
+    found = Index(lines=hosts, marks=marks, run=project(hosts, told))
     for line in hosts:
         _take(found, line)
     for line in marks:

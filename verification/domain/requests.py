@@ -206,16 +206,18 @@ def escalated_key(line: LogLine) -> str:
 
 
 def interrupt_keys(interrupt: Interrupt) -> tuple[str, ...]:
-    """Return the keys of an interrupt: by node and first sequence, and by its id.
+    """Return the keys of an interrupt: by node and first sequence or line of ours, and by its id.
 
     The first is the one to store. The line that it is taken from may turn out not to be the first
     when an earlier announcement of the same interrupt arrives late; the others find it again.
     """
-    by_line = [
-        f"interrupt:{interrupt.node_id or ''}:{sequence_of(line)}" for line in interrupt.lines
-    ]
+    by_line = [f"interrupt:{interrupt.node_id or ''}:{_number(line)}" for line in interrupt.lines]
     by_id = [f"interrupt:{interrupt.interrupt_id}"] if interrupt.interrupt_id else []
     return tuple(bounded(key) for key in (*by_line, *by_id))
+
+
+def _number(line: LogLine) -> int | str:
+    return f"line-{line.position}" if line.sequence is None else line.sequence
 
 
 def bounded(key: str) -> str:

@@ -101,6 +101,6 @@ class _Pauses:
             if verdict.event_id in self._by_cause:
                 return self._by_cause[verdict.event_id]
         here = self._by_node.get(gate.subject.node_id or "", [])
-        first = min((sequence_of(line) for line in verdicts), default=-1)
+        first = float(min((sequence_of(line) for line in verdicts), default=-1))
         at = bisect_right(here, first, key=lambda pause: pause.opened_at)
         return here[at] if at < len(here) else None

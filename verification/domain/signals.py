@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from runs.domain import readers
+from runs.domain.interrupts import FOUND_TYPES
 from runs.domain.log import LogLine
 from runs.domain.projection import SIGNAL_TYPES as STATUS_TYPES
 
@@ -17,6 +18,7 @@ BACKGROUND_TYPES = frozenset({readers.TOOL_CALLED, readers.TOOL_RETURNED, reader
 
 SIGNAL_TYPES: frozenset[str] = (
     STATUS_TYPES
+    | FOUND_TYPES
     | BACKGROUND_TYPES
     | {
         readers.VERDICT,

@@ -19,11 +19,11 @@ class Stretches(Generic[T]):
     """Things that have a beginning and an end. Complete it before asking."""
 
     def __init__(self) -> None:
-        self._items: list[tuple[int, int, T]] = []
-        self._starts: list[int] = []
-        self._first_to_end: list[tuple[int, T]] = []
+        self._items: list[tuple[float, float, T]] = []
+        self._starts: list[float] = []
+        self._first_to_end: list[tuple[float, T]] = []
 
-    def add(self, start: int, end: int, item: T) -> None:
+    def add(self, start: float, end: float, item: T) -> None:
         """Add one; both ends are sequences."""
         self._items.append((start, end, item))
         self._starts = []
@@ -42,14 +42,14 @@ class Stretches(Generic[T]):
         """Keep, for every beginning, what ends first of all that begins there or later."""
         self._items.sort(key=lambda each: each[0])
         self._starts = [start for start, _, _ in self._items]
-        kept: list[tuple[int, T]] = []
+        kept: list[tuple[float, T]] = []
         for _, end, item in reversed(self._items):
             kept.append((end, item) if not kept or end <= kept[-1][0] else kept[-1])
         self._first_to_end = kept[::-1]
 
 
 def first_between(
-    items: Sequence[T], after: int, before: int, place: Callable[[T], int]
+    items: Sequence[T], after: float, before: float, place: Callable[[T], float]
 ) -> T | None:
     """Return the first item that stands strictly between two sequences.
 

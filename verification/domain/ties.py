@@ -7,7 +7,7 @@ first that waits for a person. An actor's unsure result is tied only to an inter
 node, or to one that names the actor. Source: OpenWOP multi-agent-execution.md; RFC 0039; RFC 0002.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -89,12 +89,12 @@ def _interrupt_after(
     index: Index, line: LogLine, interrupts: Sequence[Interrupt]
 ) -> Interrupt | None:
     act = next_act(index, line)
-    start = bisect_right(interrupts, sequence_of(line), key=_opened_at)
-    end = bisect_right(interrupts, sequence_of(act) - 1, key=_opened_at) if act else len(interrupts)
+    start = bisect_right(interrupts, float(sequence_of(line)), key=_opened_at)
+    end = bisect_left(interrupts, float(sequence_of(act)), key=_opened_at) if act else None
     return min(interrupts[start:end], key=lambda each: _distance(line, each), default=None)
 
 
-def _distance(line: LogLine, interrupt: Interrupt) -> tuple[int, int]:
+def _distance(line: LogLine, interrupt: Interrupt) -> tuple[int, float]:
     """Order interrupts by how surely they belong to a decision."""
     if any(each.causation_id == line.event_id for each in interrupt.lines):
         return 0, interrupt.opened_at
@@ -103,5 +103,5 @@ def _distance(line: LogLine, interrupt: Interrupt) -> tuple[int, int]:
     return (1 if is_same_node else 2), interrupt.opened_at
 
 
-def _opened_at(interrupt: Interrupt) -> int:
+def _opened_at(interrupt: Interrupt) -> float:
     return interrupt.opened_at

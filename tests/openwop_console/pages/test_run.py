@@ -25,6 +25,7 @@ def told(host, **document):
         run_of(host),
         snapshot_of(document, Limits()),
         is_caught_up=True,
+        is_fresh=True,
         now=timezone.now() + timedelta(seconds=1),
     )
 

@@ -3,7 +3,8 @@
 import pytest
 
 from runs.domain.interrupts import Closed, announcement_of, interrupts
-from tests.logs import completed, line, resumed, suspended
+from runs.domain.projection import project
+from tests.logs import completed, line, mark, resumed, started, suspended
 
 
 def opened(*lines):
@@ -181,3 +182,52 @@ def test_an_answer_lets_through_unless_it_refuses(close, is_through):
     (interrupt,) = interrupts([suspended(1, "n"), close])
 
     assert interrupt.was_let_through is is_through
+
+
+def found(at, node="gate", **more):
+    payload = {"nodeId": node, "kind": "approval", "atSequence": at, **more}
+    return mark(90, "console.interrupt.found", payload)
+
+
+def gone(at, node="gate"):
+    return mark(91, "console.interrupt.gone", {"nodeId": node, "atSequence": at})
+
+
+def of_run(lines, *ours):
+    return project([started(), *lines], ours).interrupts
+
+
+def test_an_interrupt_that_was_only_found_stands_right_after_what_was_held_then():
+    (interrupt,) = of_run([line(1, "node.started"), line(2, "node.started")], found(1))
+
+    assert (interrupt.is_open, interrupt.is_only_found, interrupt.opened_at) == (True, True, 1.5)
+    assert of_run([suspended(1, "gate")]) == of_run([suspended(1, "gate")], gone(0))
+
+
+@pytest.mark.parametrize(
+    ("lines", "ours", "is_open"),
+    [
+        ([resumed(1, "gate")], [found(1)], True),
+        ([line(1, "node.started"), resumed(2, "gate")], [found(1)], False),
+        ([line(1, "node.started"), completed(2)], [found(1)], False),
+        ([line(1, "node.started")], [found(1), gone(1)], False),
+        ([line(1, "node.started")], [found(1), gone(1, node="other")], True),
+    ],
+)
+def test_what_was_found_is_closed_by_whatever_came_after_it(lines, ours, is_open):
+    (interrupt,) = of_run(lines, *ours)
+
+    assert interrupt.is_open is is_open
+
+
+def test_an_announcement_that_arrives_late_is_of_the_interrupt_that_was_found():
+    (interrupt,) = of_run([suspended(1, "gate", interruptId="i"), line(2, "x.y")], found(2))
+
+    assert (interrupt.is_only_found, interrupt.opened_at, interrupt.interrupt_id) == (False, 1, "i")
+    assert len(interrupt.lines) == 2
+
+
+def test_what_a_snapshot_tells_does_not_change_the_status_that_events_add_up_to():
+    lines = [started(), line(1, "node.started")]
+
+    assert project([*lines, found(1)]).status == "running"

@@ -84,6 +84,9 @@ MARKS = st.lists(
             mark(102, "console.event.conflicted", {"eventId": "e2", "sequence": 2}),
             mark(103, "console.verdict.recorded", {
                 "agentId": "console", "target": "e1", "verdict": "fail", "atSequence": 2}),
+            mark(105, "console.interrupt.found", {
+                "nodeId": "n1", "kind": "approval", "atSequence": 2}),
+            mark(106, "console.interrupt.gone", {"nodeId": "n1", "atSequence": 4}),
         ]
     ),
     max_size=2,

@@ -7,7 +7,7 @@ sheet's. The table beside it says the same.
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from verification.domain.jobs.task_graph import Place
+from verification.domain.jobs.task_graph import Column, Slot, columns
 
 
 class Drawn(Protocol):
@@ -22,59 +22,79 @@ class Drawn(Protocol):
         """Return the numbers of those it waits for."""
 
     @property
-    def place(self) -> Place:
-        """Return its column and row."""
-
-    @property
     def state(self) -> str:
         """Return how far it is."""
 
 
 _WIDE, _HIGH = 188, 56
 _BETWEEN, _BELOW = 36, 12
+_LINE = 8
+"""As high as a line is that passes between boxes."""
 _EDGE = 4
 _FINAL = ("completed", "withheld", "failed", "skipped")
+
+_Point = tuple[int, int]
+_Corners = Mapping[tuple[int, int], _Point]
+"""By column and task, the upper left corner of its slot."""
 
 
 def graph(tasks: Sequence[Drawn]) -> dict[str, Any]:
     """Return `{width, height, node_width, node_height, nodes, edges}`."""
-    corners = _corners(tasks)
+    laid = columns({task.number: task.depends_on for task in tasks})
+    at = {slot.task: n for n, column in enumerate(laid) for slot in column if not slot.passes}
+    corners, height = _corners(laid)
+    boxes = {task: corners[column, task] for task, column in at.items()}
     ended = {task.number: task.state in _FINAL for task in tasks}
     return {
-        "width": max((x for x, _ in corners.values()), default=0) + _WIDE + _EDGE,
-        "height": max((y for _, y in corners.values()), default=0) + _HIGH + _EDGE,
+        "width": max(len(laid) * (_WIDE + _BETWEEN) - _BETWEEN, 0) + 2 * _EDGE,
+        "height": height + 2 * _EDGE,
         "node_width": _WIDE,
         "node_height": _HIGH,
         "nodes": [
-            {"task": task, "x": corners[task.number][0], "y": corners[task.number][1]}
-            for task in tasks
+            {"task": task, "x": boxes[task.number][0], "y": boxes[task.number][1]} for task in tasks
         ],
         "edges": [
-            {"path": _line(corners[before], corners[task.number]), "is_done": ended[before]}
+            {
+                "path": _line(
+                    boxes[before],
+                    [corners[n, before] for n in range(at[before] + 1, at[task.number])],
+                    boxes[task.number],
+                ),
+                "is_done": ended[before],
+            }
             for task in tasks
             for before in task.depends_on
         ],
     }
 
 
-def _corners(tasks: Sequence[Drawn]) -> Mapping[int, tuple[int, int]]:
-    """Return where each box begins; short columns stand in the middle."""
-    rows: dict[int, int] = {}
-    for task in tasks:
-        rows[task.place.column] = max(rows.get(task.place.column, 0), task.place.row + 1)
-    most = max(rows.values(), default=0)
-    step = _HIGH + _BELOW
-    return {
-        task.number: (
-            _EDGE + task.place.column * (_WIDE + _BETWEEN),
-            _EDGE + task.place.row * step + (most - rows[task.place.column]) * step // 2,
-        )
-        for task in tasks
-    }
+def _corners(laid: Sequence[Column]) -> tuple[_Corners, int]:
+    """Return where each slot begins, and the height of all; short columns stand in the middle."""
+    heights = [sum(map(_height, column)) + _BELOW * (len(column) - 1) for column in laid]
+    most = max(heights, default=0)
+    found = {}
+    for n, column in enumerate(laid):
+        y = _EDGE + (most - heights[n]) // 2
+        for slot in column:
+            found[n, slot.task] = (_EDGE + n * (_WIDE + _BETWEEN), y)
+            y += _height(slot) + _BELOW
+    return found, most
 
 
-def _line(before: tuple[int, int], after: tuple[int, int]) -> str:
+def _height(slot: Slot) -> int:
+    return _LINE if slot.passes else _HIGH
+
+
+def _line(before: _Point, passed: Sequence[_Point], after: _Point) -> str:
+    """Return the path from a box to another, straight through the slots that it passes."""
     x, y = before[0] + _WIDE, before[1] + _HIGH // 2
-    to_x, to_y = after[0], after[1] + _HIGH // 2
-    bend = _BETWEEN // 2
-    return f"M{x} {y}C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}"
+    path = f"M{x} {y}"
+    for left, top in passed:
+        path += _bend((x, y), (left, top + _LINE // 2)) + f"H{left + _WIDE}"
+        x, y = left + _WIDE, top + _LINE // 2
+    return path + _bend((x, y), (after[0], after[1] + _HIGH // 2))
+
+
+def _bend(begin: _Point, end: _Point) -> str:
+    middle = begin[0] + _BETWEEN // 2
+    return f"C{middle} {begin[1]} {middle} {end[1]} {end[0]} {end[1]}"

@@ -23,7 +23,6 @@ from verification.domain.consensus.queue import normalised
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.plan_changes import digest
 from verification.domain.jobs.plan_faults import Fault, faults_in
-from verification.domain.jobs.task_graph import Place, places
 from verification.domain.refusals import AlreadyResolved, StaleView
 from verification.job_ledger import PlanResolution
 from verification.jobs_api import find_job
@@ -230,7 +229,6 @@ class _Task:
     number: int
     title: str
     depends_on: tuple[int, ...]
-    place: Place
 
     @property
     def state(self) -> str:
@@ -244,7 +242,4 @@ def _drawn(plan: Plan) -> list[_Task]:
         n: tuple(sorted({numbers[normalised(title)] for title in task.get("dependsOn", ())}))
         for n, task in enumerate(plan, 1)
     }
-    placed = places(depends)
-    return [
-        _Task(n, task["title"].strip(), depends[n], placed[n]) for n, task in enumerate(plan, 1)
-    ]
+    return [_Task(n, task["title"].strip(), depends[n]) for n, task in enumerate(plan, 1)]

@@ -31,7 +31,6 @@ from verification.domain.jobs.estimates import (
     work_for,
 )
 from verification.domain.jobs.states import SETTLED, Operation, StepState
-from verification.domain.jobs.task_graph import Place, places
 from verification.domain.jobs.words import number_of
 from verification.job_ledger import PlanResolution, load, plan_resolution
 from verification.models import Content, Escalation, Job, JobStep, JobTask, JudgeVote, MemoryEntry
@@ -62,7 +61,6 @@ class TaskView:
     description: str
     assignee: str
     depends_on: tuple[int, ...]
-    place: Place
     state: str
     """pending, blocked, working, judging, revising, waiting (for a person), completed, withheld,
     failed or skipped."""
@@ -195,10 +193,8 @@ def team_view(job: Job) -> TeamView | None:
     else:
         known = {number_of(task.id): task for task in tasks}
     depends = _depends(rows, known)
-    placed = places(depends)
     views = tuple(
-        _task(rows, number, known.get(number), depends[number], placed[number], where)
-        for number in sorted(depends)
+        _task(rows, number, known.get(number), depends[number], where) for number in sorted(depends)
     )
     return TeamView(
         operation=job.operation,
@@ -240,7 +236,6 @@ def _task(
     number: int,
     task: Task | None,
     depends_on: tuple[int, ...],
-    place: Place,
     where: Standing | None,
 ) -> TaskView:
     name = f"task-{number}"
@@ -258,7 +253,6 @@ def _task(
         description="" if task is None else task.spec.description,
         assignee=row.assignee or ("" if task is None else task.assignee or ""),
         depends_on=depends_on,
-        place=place,
         state=_state(row, task, steps, where),
         verdict=row.verdict,
         basis=row.basis,

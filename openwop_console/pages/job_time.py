@@ -1,6 +1,6 @@
 """The waterfall of a job: each span as a bar, in percent of the whole, ready to be drawn."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,23 +10,22 @@ from verification.models import Job, Span
 
 
 def waterfall(job: Job) -> list[dict[str, Any]]:
-    """Return the spans in order of beginning, with where each starts and how long it lasts."""
+    """Return the spans, each before its own parts, with where it starts and how long it lasts."""
     rows = list(Span.objects.filter(job=job).order_by("number"))
     if not rows:
         return []
     begin = min(row.started_at for row in rows)
     end = max(row.ended_at or timezone.now() for row in rows)
     whole = max((end - begin).total_seconds(), 0.001)
-    depth: dict[int, int] = {}
     shown = []
-    for row in rows:
-        depth[row.number] = 0 if row.parent is None else depth.get(row.parent, 0) + 1
+    for row, depth in _nested(rows):
         start = (row.started_at - begin).total_seconds()
         length = ((row.ended_at or end) - row.started_at).total_seconds()
         shown.append(
             {
                 "name": row.name,
-                "depth": depth[row.number],
+                "task": str(row.attributes.get("oma.task.id", "")).replace("-", " "),
+                "depth": depth,
                 "who": row.attributes.get("oma.agent.name", ""),
                 "phase": row.attributes.get("oma.phase", ""),
                 "status": row.status or "open",
@@ -38,6 +37,21 @@ def waterfall(job: Job) -> list[dict[str, Any]]:
             }
         )
     return shown
+
+
+def _nested(rows: Sequence[Span]) -> list[tuple[Span, int]]:
+    """Return each with its depth: what is part of another stands below it, however they ran."""
+    known = {row.number for row in rows}
+    parts: dict[int | None, list[Span]] = {}
+    for row in rows:
+        parts.setdefault(row.parent if row.parent in known else None, []).append(row)
+    found = []
+    waiting = [(row, 0) for row in reversed(parts.get(None, []))]
+    while waiting:
+        row, depth = waiting.pop()
+        found.append((row, depth))
+        waiting += [(part, depth + 1) for part in reversed(parts.get(row.number, []))]
+    return found
 
 
 def _mark(event: Mapping[str, Any], begin: Any, whole: float) -> dict[str, str]:

@@ -60,6 +60,20 @@ def test_each_task_has_its_grid_its_run_and_its_result(page, host):
     assert f"/queue/{Escalation.objects.waiting().get(run=job.run).pk}" in words
 
 
+def test_what_took_time_stands_below_what_it_is_part_of(page, host):
+    job = worked(tasks_started(host))
+    spans = page.get(f"/jobs/{job.uid}").context["spans"]
+    whole, *parts = [(span["depth"], span["name"], span["task"]) for span in spans]
+
+    assert whole == (0, "oma.run", "")
+    tasks = [task for depth, _, task in parts if depth == 1]
+    assert tasks == ["task 1", "task 2", "task 3"]
+    inside = ""
+    for depth, name, task in parts:
+        inside = task if depth == 1 else inside
+        assert task in ("", inside), name
+
+
 def test_memory_is_shown_by_namespace_with_what_it_held_before(page, host):
     job = worked(tasks_started(host, **shouting()))
     shown = page.get(f"/jobs/{job.uid}").context

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from openwop_console.pages import job_new_team
 from openwop_console.pages.job_new_frame import JSON, beginning_of, frame, started
-from openwop_console.pages.typed_values import json_value, whole
+from openwop_console.pages.typed_values import json_value, rule_settings, rule_text, whole
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import Operation
@@ -62,7 +62,7 @@ def _rows(shown: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "name": judge.get("name", ""),
             "model": judge.get("model", ""),
-            "settings": _as_text(judge.get("settings")),
+            "settings": rule_text(judge.get("model", ""), judge.get("settings")),
         }
         for judge in shown.get("judges", [])
     ]
@@ -124,7 +124,8 @@ def _document(sent: QueryDict) -> dict[str, Any]:
 def _judge(row: Mapping[str, str], number: int) -> dict[str, Any]:
     judge: dict[str, Any] = {"name": row["name"], "model": row["model"]}
     if row["settings"]:
-        judge["settings"] = json_value(row["settings"], f"/judges/{number}/settings")
+        where = f"/judges/{number}/settings"
+        judge["settings"] = rule_settings(row["model"], row["settings"], where)
     return judge
 
 

@@ -21,12 +21,13 @@ from verification.job_ledger import document_of
 from verification.jobs_api import find_job, run_asked_about
 
 RULES = (
-    ("rule:must-match", "Rule: must contain", '{"pattern": "…"}'),
-    ("rule:must-not-match", "Rule: must not contain", '{"pattern": "…"}'),
-    ("rule:required-citations", "Rule: cites sources", '{"minimum": 1}'),
-    ("rule:length", "Rule: length", '{"minimum": 20, "unit": "words"}'),
-    ("rule:json-schema", "Rule: is JSON of a form", '{"schema": {"type": "object"}}'),
+    ("rule:must-match", "must contain: a pattern"),
+    ("rule:must-not-match", "must not contain: a pattern"),
+    ("rule:required-citations", "cites sources: how many at least"),
+    ("rule:length", "length: how many characters at least"),
+    ("rule:json-schema", 'is JSON of a form: {"schema": {…}}'),
 )
+"""Each with what it asks for, and what is typed as its setting."""
 JSON = "json"
 _TABS = {
     Operation.CONSENSUS: "Consensus",
@@ -53,8 +54,7 @@ def frame(request: HttpRequest, kind: str, errors: Sequence[Mapping[str, str]]) 
             for each, label in _TABS.items()
         ],
         "models": endpoints.catalogue(),
-        "rules": [(name, label) for name, label, _ in RULES],
-        "rule_hints": RULES,
+        "rules": RULES,
         "errors": errors,
         "at_fault": {error["field"] for error in errors},
         "workspaces": _workspaces(request.user),

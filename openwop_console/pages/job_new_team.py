@@ -10,6 +10,7 @@ from django.shortcuts import render
 from openwop_console.pages.job_examples import EXAMPLES
 from openwop_console.pages.job_new_frame import JSON, beginning_of, frame, started
 from openwop_console.pages.job_team_form import (
+    COORDINATOR,
     PARTS,
     Made,
     field_of,
@@ -116,9 +117,7 @@ def _page(
         "members": _rows(typed, "member", errors),
         "judges": _rows(typed, "judge", errors),
         "tasks": _rows(typed, "task", errors),
-        "coordinator": {
-            part: typed[f"coordinator-{part}"] for part in ("name", "model", "settings")
-        },
+        "coordinator": {part: typed[f"coordinator-{part}"] for part in COORDINATOR},
         "given_model": GIVEN,
     }
     status = 400 if errors else 200

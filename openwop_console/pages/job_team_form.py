@@ -10,24 +10,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from openwop_console.pages.typed_values import json_value, whole
+from openwop_console.pages.typed_values import json_value, rule_settings, rule_text, whole
 from verification.domain.consensus.queue import normalised
+from verification.domain.jobs.given import GIVEN
 from verification.domain.jobs.refusals import JobRefused
 from verification.domain.jobs.states import Operation
 
 Typed = Mapping[str, str]
 Document = Mapping[str, Any]
+Row = Mapping[str, Any]
 
 PARTS = {
-    "member": ("name", "model", "settings"),
+    "member": ("name", "pauseSeconds", "model"),
     "judge": ("name", "model", "settings"),
-    "task": ("title", "description", "assignee", "dependsOn", "verify", "more"),
-}
+    "task": (
+        "title", "description", "assignee", "dependsOn", "verify", "answer", "revised", "more",
+    ),
+}  # fmt: skip
+"""What has no field of its own is told at the last."""
 FEWEST = {"member": 2, "judge": 3, "task": 3}
 """Rows that the form has at least."""
 _COUNTS = ("atOnce", "maxTokenBudget")
 _MEMBERS = ("workspace", "goal", "onRejected", "criteria", "approvePlan", "maxCostBudget", *_COUNTS)
-_COORDINATOR = ("name", "model", "settings")
+COORDINATOR = ("name", "model", "pauseSeconds", "answer")
 _USUAL = {"onRejected": "skip"}
 
 
@@ -47,7 +52,7 @@ def typed_in(sent: Mapping[str, str], add: str = "") -> dict[str, str]:
         add: the kind of row that one more is wanted of.
     """
     typed = {name: sent.get(name, "") for name in _MEMBERS}
-    typed |= {f"coordinator-{part}": sent.get(f"coordinator-{part}", "") for part in _COORDINATOR}
+    typed |= {f"coordinator-{part}": sent.get(f"coordinator-{part}", "") for part in COORDINATOR}
     for kind, parts in PARTS.items():
         many = max([FEWEST[kind], *_numbers(sent, kind)]) + (kind == add)
         for number in range(1, many + 1):
@@ -79,31 +84,75 @@ def made_of(typed: Typed, operation: Operation) -> Made:
     for name in ("workspace", "goal", "onRejected"):
         if typed[name] and typed[name] != _USUAL.get(name):
             document[name] = typed[name]
-    document["team"] = [_agent(row, f"/team/{n}") for n, row in enumerate(kept["member"])]
+    has_tasks = operation is Operation.TASKS or typed["coordinator-model"] == GIVEN
+    rows = kept["task"] if has_tasks else []
+    team = enumerate(kept["member"])
+    document["team"] = [_member(row, rows, f"/team/{n}") for n, row in team]
+    _check_answers(rows, kept["member"])
     judges = "judges" if operation is Operation.TASKS else "verifyJudges"
     if kept["judge"]:
-        document[judges] = [_agent(row, f"/{judges}/{n}") for n, row in enumerate(kept["judge"])]
+        document[judges] = [_judge(row, f"/{judges}/{n}") for n, row in enumerate(kept["judge"])]
     if operation is Operation.TASKS:
-        document |= {"tasks": _tasks(kept["task"])}
+        document |= {"tasks": _tasks(rows)}
         document.pop("goal", None)
     else:
-        document |= _coordinator(typed)
+        document |= _coordinator(typed, rows)
     document |= _limits(typed)
     numbers = {kind: [row["number"] for row in rows] for kind, rows in kept.items()}
     return Made(document, numbers)
 
 
-def _agent(row: Mapping[str, Any], pointer: str) -> dict[str, Any]:
-    agent: dict[str, Any] = {"name": row["name"], "model": row["model"]}
+def _judge(row: Row, pointer: str) -> dict[str, Any]:
+    judge: dict[str, Any] = {"name": row["name"], "model": row["model"]}
     if row["settings"]:
-        agent["settings"] = json_value(row["settings"], f"{pointer}/settings")
-    return agent
+        judge["settings"] = rule_settings(row["model"], row["settings"], f"{pointer}/settings")
+    return judge
 
 
-def _coordinator(typed: Typed) -> dict[str, Any]:
-    row = {part: typed[f"coordinator-{part}"] for part in _COORDINATOR}
+def _member(row: Row, tasks: Sequence[Row], pointer: str) -> dict[str, Any]:
+    member: dict[str, Any] = {"name": row["name"], "model": row["model"]}
+    if row["model"] == GIVEN:
+        replies = {task["title"]: _said(task) for task in tasks if _takes(row, task)}
+        member["settings"] = {"replies": replies} | _pause(row, pointer)
+    return member
+
+
+def _takes(member: Row, task: Row) -> bool:
+    """Return whether a member says what is given to a task: its own, or one that is nobody's."""
+    has_words = bool(task["answer"] or task["revised"])
+    return has_words and member["model"] == GIVEN and task["assignee"] in ("", member["name"])
+
+
+def _said(task: Row) -> str | list[str]:
+    versions = [text for text in (task["answer"], task["revised"]) if text]
+    return versions if len(versions) > 1 else versions[0]
+
+
+def _check_answers(tasks: Sequence[Row], team: Sequence[Row]) -> None:
+    """Refuse words for a member who answers by itself, where others say what is given."""
+    given = {member["name"]: member["model"] == GIVEN for member in team}
+    for n, task in enumerate(tasks):
+        if task["answer"] and any(given.values()) and not given.get(task["assignee"], True):
+            sentence = "The member who does this task answers by itself."
+            raise JobRefused("no_reply", f"/tasks/{n}/answer", sentence)
+
+
+def _pause(row: Typed, pointer: str) -> dict[str, int]:
+    text, where = row["pauseSeconds"], f"{pointer}/settings/pauseSeconds"
+    return {"pauseSeconds": whole(text, where)} if text else {}
+
+
+def _coordinator(typed: Typed, plan: Sequence[Row]) -> dict[str, Any]:
+    row = {part: typed[f"coordinator-{part}"] for part in COORDINATOR}
     said: dict[str, Any] = {"approvePlan": True} if typed["approvePlan"] else {}
-    return said | ({"coordinator": _agent(row, "/coordinator")} if any(row.values()) else {})
+    if not any(row.values()):
+        return said
+    agent: dict[str, Any] = {"name": row["name"], "model": row["model"]}
+    if row["model"] == GIVEN:
+        given: dict[str, Any] = {"plan": _tasks(plan)} if plan else {}
+        given |= {"answer": row["answer"]} if row["answer"] else {}
+        agent["settings"] = given | _pause(row, "/coordinator")
+    return said | {"coordinator": agent}
 
 
 def _limits(typed: Typed) -> dict[str, Any]:
@@ -163,16 +212,35 @@ def _flat(document: Document) -> dict[str, str]:
     flat["criteria"] = ", ".join(document.get("criteria", []))
     flat["approvePlan"] = "yes" if document.get("approvePlan") else ""
     for number, each in enumerate(document["team"], 1):
-        flat |= {f"member-{number}-{part}": _text(value, 2) for part, value in each.items()}
+        flat |= {f"member-{number}-{part}": text for part, text in _flat_agent(each).items()}
     for number, each in enumerate(judges, 1):
-        flat |= {f"judge-{number}-{part}": _text(value) for part, value in each.items()}
-    for part, value in document.get("coordinator", {}).items():
-        flat[f"coordinator-{part}"] = _text(value, 2)
-    tasks = document.get("tasks", [])
+        settings = rule_text(each["model"], each.get("settings"))
+        flat |= {f"judge-{number}-{part}": each[part] for part in ("name", "model")}
+        flat[f"judge-{number}-settings"] = settings
+    coordinator = document.get("coordinator", {})
+    flat |= {f"coordinator-{part}": text for part, text in _flat_agent(coordinator).items()}
+    tasks = document.get("tasks", coordinator.get("settings", {}).get("plan", []))
     numbers = {normalised(task["title"]): str(n) for n, task in enumerate(tasks, 1)}
     for number, task in enumerate(tasks, 1):
-        flat |= {f"task-{number}-{part}": text for part, text in _flat_task(task, numbers).items()}
+        texts = _flat_task(task, numbers) | _flat_answer(task, document["team"])
+        flat |= {f"task-{number}-{part}": text for part, text in texts.items()}
     return flat
+
+
+def _flat_agent(agent: Document) -> dict[str, str]:
+    settings = agent.get("settings", {})
+    told = {name: _text(settings[name]) for name in ("pauseSeconds", "answer") if name in settings}
+    return {part: agent[part] for part in ("name", "model") if part in agent} | told
+
+
+def _flat_answer(task: Document, team: Sequence[Document]) -> dict[str, str]:
+    """Return what the first member who may do a task is given to say of it."""
+    for member in team:
+        said = member.get("settings", {}).get("replies", {}).get(task["title"])
+        if said and task.get("assignee") in (None, member["name"]):
+            versions = said if isinstance(said, list) else [said]
+            return dict(zip(("answer", "revised"), versions, strict=False))
+    return {}
 
 
 def _flat_task(task: Document, numbers: Mapping[str, str]) -> dict[str, str]:
@@ -186,10 +254,8 @@ def _flat_task(task: Document, numbers: Mapping[str, str]) -> dict[str, str]:
     return flat | {"more": _text(more) if more else ""}
 
 
-def _text(value: object, indent: int | None = None) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, indent=indent, ensure_ascii=False)
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 _LISTS = {
@@ -208,20 +274,21 @@ _LABELS = {
 def field_of(pointer: str, rows: Mapping[str, Sequence[int]]) -> tuple[str, str]:
     """Return the id and the label of the field that a pointer into the document leads to."""
     name, *rest = pointer.strip("/").split("/")
+    if name == "coordinator" and "plan" in rest:
+        return "task-1-title", "Plan"
     if name == "coordinator":
-        part = rest[0] if rest and rest[0] in _COORDINATOR else "name"
-        return f"coordinator-{part}", _LABELS[name]
+        return f"coordinator-{_part(COORDINATOR, rest, 'name')}", _LABELS[name]
     if name not in _LISTS:
         return name or "form", _LABELS.get(name, "")
     kind, label = _LISTS[name]
     place = int(rest[0]) if rest and rest[0].isdigit() else 0
     number = rows[kind][place] if place < len(rows[kind]) else 1
-    part = _part(PARTS[kind], rest[1:])
+    part = _part(PARTS[kind], rest[1:], PARTS[kind][-1])
     return f"{kind}-{number}-{part}", f"{label} {number}" if rest else f"{label}s"
 
 
-def _part(parts: Sequence[str], rest: Sequence[str]) -> str:
+def _part(parts: Sequence[str], rest: Sequence[str], other: str) -> str:
     """Return the field of a row that the rest of a pointer leads to."""
     if not rest:
         return parts[0]
-    return rest[0] if rest[0] in parts else parts[-1]
+    return next((each for each in rest if each in parts), other)

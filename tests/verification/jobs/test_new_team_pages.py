@@ -22,6 +22,16 @@ def page(ada):
     return client
 
 
+def given(*titles):
+    """Return the member of `tasks_document`, with answers to some of its tasks only."""
+    (ada,) = tasks_document()["team"]
+    replies = {title: ada["settings"]["replies"][title] for title in titles}
+    return [ada | {"settings": {"replies": replies}}]
+
+
+TEAM = team_document(team=given("Find", "Write"))
+
+
 def form(document, **more):
     """Return a request as it is typed into its form."""
     return {**typed_of(document), "operation": document["operation"], **more}
@@ -31,7 +41,7 @@ def form(document, **more):
     "document",
     [
         tasks_document(),
-        team_document(approvePlan=True),
+        TEAM | {"approvePlan": True},
         tasks_document(onRejected="pause", atOnce=2, maxTokenBudget=900, maxCostBudget=0.5),
         tasks_document(criteria=["true", "brief"]),
         EXAMPLES[Operation.TASKS],
@@ -55,9 +65,29 @@ def test_what_the_form_has_no_room_for_is_shown_as_json_and_not_lost(page, host)
 
 def test_a_task_keeps_what_the_form_has_no_field_for():
     tasks = [{"title": "Find", "description": "Find it.", "maxRetries": 2, "verify": {"quorum": 2}}]
-    document = tasks_document(tasks=tasks)
+    document = tasks_document(tasks=tasks, team=given("Find"))
 
     assert made_of(typed_of(document), Operation.TASKS).document == document
+
+
+def test_an_answer_that_only_a_plan_could_ask_for_is_shown_as_json_and_not_lost():
+    assert typed_of(team_document()) is None
+
+
+def test_answers_are_typed_beside_their_tasks_and_said_by_who_does_them(page, host):
+    typed = form(tasks_document(), **{"task-1-revised": "At 100 degrees."})
+    typed |= {"member-2-name": "bob", "member-2-model": "given", "task-2-assignee": "bob"}
+    page.post("/jobs/new", typed)
+
+    said = {each["name"]: each["settings"] for each in document_of(Job.objects.get())["team"]}
+    assert said["ada"]["replies"]["Find"] == ["It boils at 100 degrees.", "At 100 degrees."]
+    assert list(said["bob"]["replies"]) == ["Check"]
+
+
+def test_a_plan_that_is_typed_is_proposed_by_a_coordinator_whose_words_are_given(page, host):
+    page.post("/jobs/new", form(TEAM))
+
+    assert document_of(Job.objects.get()) == TEAM
 
 
 @pytest.mark.parametrize("operation", [Operation.TASKS, Operation.TEAM])
@@ -79,7 +109,7 @@ def test_the_form_of_tasks_starts_them_and_they_pass(page, host):
 
 def test_a_form_sent_twice_starts_one_job(page, host):
     for _ in range(2):
-        page.post("/jobs/new", form(team_document(), once="k"))
+        page.post("/jobs/new", form(TEAM, once="k"))
 
     assert Job.objects.count() == 1
 
@@ -94,8 +124,16 @@ def test_a_form_sent_twice_starts_one_job(page, host):
         ({"task-1-description": ""}, "task-1-description", "must not be empty"),
         ({"task-1-more": "{"}, "task-1-more", "not JSON"),
         ({"task-1-more": '{"maxRetries": 99}'}, "task-1-more", "from 0 to 5"),
-        ({"member-1-settings": "nothing"}, "member-1-settings", "not JSON"),
-        ({"member-1-model": "gpt-9", "member-1-settings": ""}, "member-1-model", "No such model"),
+        ({"member-1-pauseSeconds": "long"}, "member-1-pauseSeconds", "whole number"),
+        ({"member-1-pauseSeconds": "99"}, "member-1-pauseSeconds", "from 0 to 60"),
+        ({"member-1-model": "gpt-9"}, "member-1-model", "No such model"),
+        (
+            {"member-2-name": "bob", "member-2-model": "gpt-9", "task-1-assignee": "bob"},
+            "task-1-answer",
+            "answers by itself",
+        ),
+        ({"task-1-answer": ""}, "task-1-assignee", "given no answer"),
+        ({"judge-1-settings": "long"}, "judge-1-settings", "whole number"),
         ({"member-1-name": ""}, "member-1-name", "A name of"),
         ({"judge-2-name": "ada"}, "judge-2-name", "Nobody judges"),
         ({"atOnce": "many"}, "atOnce", "whole number"),
@@ -137,8 +175,8 @@ def test_a_row_is_added_without_losing_what_was_typed(page, host, kind):
 
 
 def test_a_form_goes_on_as_json_and_the_json_starts_the_job(page, host):
-    shown = page.post("/jobs/new", form(team_document(), move="json")).context["json"]
-    assert json.loads(shown) == team_document()
+    shown = page.post("/jobs/new", form(TEAM, move="json")).context["json"]
+    assert json.loads(shown) == TEAM
 
     page.post("/jobs/new", {"operation": "json", "json": shown})
     assert worked(Job.objects.get()).verdict == "pass"
@@ -171,7 +209,7 @@ def test_an_ended_job_is_changed_and_run_again_in_its_form(page, host):
 
 def test_the_list_shows_kind_and_progress_and_finds_what_waits(page, host):
     worked(tasks_started(host))
-    page.post("/jobs/new", form(team_document(approvePlan=True)))
+    page.post("/jobs/new", form(TEAM | {"approvePlan": True}))
     waiting = worked(Job.objects.get(operation="runTeam"))
     words = page.get("/jobs").content.decode()
 

@@ -8,6 +8,7 @@ from tests.model_server import dissents, says
 from tests.statements import statements
 from tests.verification.jobs.building import SOLVER, panel, started, worked
 from verification.actions.judge import judge_again
+from verification.job_ledger import document_of
 from verification.models import Escalation, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,6 +43,29 @@ def test_the_form_starts_a_job_and_its_page_shows_how_it_ended(page, host):
     assert "It is so." in shown
 
 
+@pytest.mark.parametrize(
+    ("model", "text", "settings"),
+    [
+        ("rule:length", "2", {"minimum": 2}),
+        ("rule:length", '{"maximum": 9}', {"maximum": 9}),
+        ("rule:must-match", "is so", {"pattern": "is so"}),
+        (
+            "rule:required-citations",
+            '{"allowed": ["a"], "minimum": 1}',
+            {"minimum": 1, "allowed": ["a"]},
+        ),
+    ],
+)
+def test_what_a_rule_asks_for_is_typed_as_it_is_and_shown_so_again(
+    page, host, model, text, settings
+):
+    page.post("/jobs/new", typed(**{"judge-0-model": model, "judge-0-settings": text}))
+    job = Job.objects.get()
+
+    assert document_of(job)["judges"][0]["settings"] == settings
+    assert page.get(f"/jobs/new?from={job.uid}").context["rows"][0]["settings"] == text
+
+
 def test_a_form_sent_twice_starts_one_job(page, host):
     page.post("/jobs/new", typed(once="k"))
     page.post("/jobs/new", typed(once="k"))
@@ -56,6 +80,7 @@ def test_a_form_sent_twice_starts_one_job(page, host):
         ({"quorum": "x"}, "quorum", "whole number"),
         ({"judge-0-model": "gpt-9", "judge-0-settings": ""}, "judge-0-model", "No such model"),
         ({"judge-0-settings": "{"}, "judge-0-settings", "not JSON"),
+        ({"judge-0-settings": "two"}, "judge-0-settings", "whole number"),
         ({"judge-1-name": "length", "judge-1-model": "rule:length"}, "judge-1-name", "own"),
         ({"judge-0-name": "", "judge-0-model": ""}, "judges", "At least one judge"),
         ({"answer": ""}, "answer", "no answer"),
@@ -163,7 +188,8 @@ def test_the_list_says_what_each_job_came_to(page, host):
 
 @pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"minimum": 1, "minimum": 2}', "NaN"])
 def test_settings_that_are_no_json_are_said_so_and_start_nothing(page, text):
-    answer = page.post("/jobs/new", typed(**{"judge-0-settings": text}))
+    judge = {"judge-0-model": "rule:json-schema", "judge-0-settings": text}
+    answer = page.post("/jobs/new", typed(**judge))
 
     assert answer.status_code == 400
     assert "This is not JSON." in answer.content.decode()

@@ -62,6 +62,21 @@ def started(console):
     return start
 
 
+def test_what_somebody_says_is_asked_for_only_where_it_is_given(visitor):
+    page = visitor.open("/jobs/new?operation=runTeam")
+    title, answer = page.locator("#task-1-title"), page.locator("#task-1-answer")
+    expect(page.locator("#goal")).to_be_visible()
+    expect(title).to_be_hidden()
+
+    page.locator("#coordinator-model").select_option("given")
+    expect(page.locator("#coordinator-answer")).to_be_visible()
+    expect(title).to_be_visible()
+    expect(answer).to_be_hidden()
+
+    page.locator("#member-1-model").select_option("given")
+    expect(answer).to_be_visible()
+
+
 def test_a_team_is_started_its_plan_approved_and_its_tasks_watched_live(visitor):
     page = visitor.open("/jobs/new?operation=runTeam")
     page.get_by_role("link", name="Fill in the example").click()

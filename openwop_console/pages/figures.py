@@ -11,11 +11,14 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from runs.domain.excerpts import excerpt
 from verification.queries.analytics import Share
 
 LEAST = 20
 """Things that must have been counted before they are drawn."""
 
+LABEL = 28
+"""Characters that a label beside a bar has."""
 STANDOFF_PX = 6
 """Between a bar and its label."""
 
@@ -50,8 +53,14 @@ def stacked(
             "automargin": True,
             "autorange": "reversed" if sideways else True,
             "ticklabelstandoff": STANDOFF_PX,
+            **(_short(names) if sideways else {}),
         },
     )
     spec: dict[str, Any] = json.loads(figure.to_json())
     spec["layout"].pop("template", None)
     return spec
+
+
+def _short(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return labels that leave the bars their room; the table beside has the names in full."""
+    return {"tickvals": list(names), "ticktext": [excerpt(name, LABEL) for name in names]}

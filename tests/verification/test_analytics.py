@@ -144,6 +144,15 @@ def test_too_few_make_no_figure():
     assert [trace["name"] for trace in spec["data"]] == ["Pass"]
 
 
+def test_the_longest_name_leaves_the_bars_their_room():
+    names = ["critic-" + "long-" * 20, "critic-1"]
+    shares = [Share(name, {"pass": LEAST}) for name in names]
+    axis = stacked(shares, {"pass": ("Pass", "good")}, sideways=True)["layout"]["yaxis"]
+
+    assert axis["tickvals"] == names
+    assert axis["ticktext"] == ["critic-long-long-long-long-…", "critic-1"]
+
+
 @pytest.mark.parametrize("days", ["7", "30", "90", "nonsense"])
 def test_the_page_shows_every_number_as_a_table_too(client, host, ada, days):
     finished(host, "one", verdict="pass")

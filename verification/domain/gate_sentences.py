@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import assert_never
 
+from runs.domain.excerpts import excerpt
 from runs.domain.readers import VerdictKind
 from verification.domain.gates import Gate, GateState
 from verification.domain.subjects import SubjectKind
 from verification.domain.verdicts import Verdict, worst
 
+_LONGEST_NAME = 128
 _SENTENCES: Mapping[GateState, str] = MappingProxyType(
     {
         GateState.NO_VERDICT: "Unverified: nobody has given a verdict on this result.",
@@ -58,7 +60,8 @@ def _subject(gate: Gate) -> str:
         case SubjectKind.TOOL_CALL:
             return f"tool call {gate.target}"
         case SubjectKind.TURN:
-            return f"{gate.target} of {subject.actor}" if subject.actor else gate.target
+            actor = excerpt(subject.actor, _LONGEST_NAME)  # unlike ids, it may hold anything
+            return f"{gate.target} of {actor}" if actor else gate.target
         case _:
             assert_never(subject.kind)
 

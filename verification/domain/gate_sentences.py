@@ -60,7 +60,7 @@ def _subject(gate: Gate) -> str:
         case SubjectKind.TOOL_CALL:
             return f"tool call {gate.target}"
         case SubjectKind.TURN:
-            actor = excerpt(subject.actor, _LONGEST_NAME)  # unlike ids, it may hold anything
+            actor = excerpt(subject.actor or "", _LONGEST_NAME)  # unlike ids, it may hold anything
             return f"{gate.target} of {actor}" if actor else gate.target
         case _:
             assert_never(subject.kind)

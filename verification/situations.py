@@ -24,6 +24,11 @@ from verification.domain.lifecycle import Person, Situation, State
 from verification.domain.timing import due_at
 from verification.models import Escalation, Gate, Queue, Verdict
 
+DECIDERS = (Role.REVIEWER.value, Role.ADMIN.value)
+"""Who decides about escalations."""
+MAY_ASK = (Role.OPERATOR.value, Role.REVIEWER.value, Role.ADMIN.value)
+"""Who starts jobs, decides on their plans and cancels them."""
+
 
 def rules_of(queue: Queue | None) -> lifecycle.Rules:
     """Return a queue's settings as rules; what it leaves open is the Console's setting."""

@@ -32,6 +32,7 @@ from verification.queries.team_documents import plan_document
 
 Plan = Sequence[Mapping[str, Any]]
 _DECISIONS = {"approve": True, "reject": False}
+_STALE = "The plan that waits is not the one that you looked at."
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,8 @@ def _decide(request: HttpRequest, job: Job, proposed: Plan | None, by: str) -> H
             seen=request.POST.get("seen", ""),
         )
     except (AlreadyResolved, NothingToApprove, StaleView) as refused:
-        told = Told(str(refused), status=409, stands=_plan(find_job(request.user, job.uid)))
+        words = _STALE if isinstance(refused, StaleView) else str(refused)
+        told = Told(words, status=409, stands=_plan(find_job(request.user, job.uid)))
         return _page(request, job, _waiting(told.stands), typed, told)
     except VerificationError as refused:
         return _page(request, job, proposed, typed, Told(str(refused), status=400))

@@ -21,6 +21,7 @@ from verification.actions.bulk import may_move_many
 from verification.domain.many import Many
 from verification.domain.refusals import AlreadyClaimed, NotAllowed
 from verification.models import Escalation
+from verification.queries.jobs import waiting_plans
 from verification.queries.queue import (
     FILTERS,
     Queue,
@@ -81,6 +82,7 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
         "query": urlencode(_kept(query)),
         "many": _many(viewer) if found.rows and found.tab != "done" else [],
         "done": done_by(viewer, now),
+        "plans": _plans(viewer),
         "claim_next_url": reverse("claim-next") if found.counts["unclaimed"] else "",
     }
 
@@ -130,6 +132,20 @@ def _chips(query: Mapping[str, str]) -> list[dict[str, Any]]:
         for name in FILTERS
         if name in kept
     ]
+
+
+def _plans(viewer: Viewer) -> dict[str, Any] | None:
+    """Return how many plans of teams wait, since when, and where; None: none does."""
+    waiting = list(waiting_plans(viewer).order_by("paused_at").values_list("uid", "paused_at"))
+    if not waiting:
+        return None
+    uid, since = waiting[0]
+    one = reverse("job", args=[uid])
+    return {
+        "count": len(waiting),
+        "since": since,
+        "url": one if len(waiting) == 1 else f"{reverse('jobs')}?tab=waiting",
+    }
 
 
 _MANY = {

@@ -105,6 +105,34 @@ def test_a_team_is_started_its_plan_approved_and_its_tasks_watched_live(visitor)
     visitor.picture(page, "team")
 
 
+def test_a_plan_that_waits_reaches_whoever_works_the_queue_until_one_of_two_has_decided(
+    visitor, started
+):
+    queue = visitor.open("/queue")
+    expect(queue.locator("#queue-plans")).to_be_empty()
+    path = started(team(approvePlan=True))
+    expect(queue.locator("#queue-plans")).to_contain_text("A team's plan waits for a person")
+    queue.get_by_role("button", name="Notifications").click()
+    expect(queue.locator("#bell-list")).to_contain_text("Plan of team")
+    visitor.picture(queue, "plan-bell")
+
+    first, second = visitor.open(f"{path}/plan"), visitor.open(f"{path}/plan")
+    first.locator("#task-1-description").fill("Find it at sea level.")
+    first.get_by_role("button", name="Approve and start").click()
+    first.wait_for_url(re.compile(r"/jobs/[0-9a-f-]{36}$"))
+    expect(queue.locator("#queue-plans")).to_be_empty()
+    expect(queue.locator("#bell-list")).not_to_contain_text("Plan of team")
+
+    second.get_by_role("button", name="Approve and start").click()
+    expect(second.get_by_role("alert")).to_contain_text("The plan was already decided by")
+    expect(second.locator("main")).to_contain_text("How the plan that is run differs from yours")
+    expect(second.locator("ins")).to_have_text("Find it at sea level.")
+    visitor.picture(second, "plan-late")
+    (refused,) = visitor.complaints
+    assert "409 (Conflict)" in refused
+    visitor.complaints.clear()
+
+
 def test_a_node_is_reached_and_opened_by_keyboard(visitor, started):
     page = visitor.open(started(team()))
     expect(page.locator("#job-outcome")).to_contain_text("3 of 3 tasks ended")

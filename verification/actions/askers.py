@@ -2,13 +2,12 @@
 
 from django.contrib.auth.models import User
 
-from runs.models import HostKey, Role, Run, Viewer, Workspace, workspaces_of
+from runs.models import HostKey, Run, Viewer, Workspace, workspaces_of
 from verification.actions.jobs import Asker
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.refusals import JobRefused
 from verification.models import Job
-
-MAY_ASK = (Role.OPERATOR, Role.REVIEWER, Role.ADMIN)
+from verification.situations import MAY_ASK
 
 
 class MayNotAsk(VerificationError):

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from runs.models import Run
 from verification import bells
+from verification.actions import notifying
 from verification.actions.audit import record
 from verification.actions.job_leases import locked
 from verification.actions.job_records import settle, start_step
@@ -79,6 +80,8 @@ def _wait(ledger: Ledger, ask: AskPerson, now: datetime) -> None:
         step = start_step(ledger, ask, 0, now)
         step.state = StepState.WAITING
         step.save()
+        if ask.phase is Phase.APPROVAL:  # A result that is waited for is an escalation already.
+            notifying.tell_of_plan(job=ledger.job, now=now)
 
 
 def _record(ledger: Ledger, ask: AskPerson, said: str, now: datetime) -> None:
@@ -146,6 +149,7 @@ def decide_on_plan(
         },
         now=now,
     )
+    notifying.stop_plan(job=found)
     bells.ring(bells.RUN_JOB, found.pk)
     return found
 

@@ -5,23 +5,25 @@ hears of what somebody has taken meanwhile. Messages carry a reason's name and a
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from smtplib import SMTPException
+from typing import Any
 
 import orjson
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.mail import EmailMessage, get_connection
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import QuerySet
 
 from runs.domain.addresses import networks
-from runs.models import Role
 from runs.pinned import Line
 from verification import bells
 from verification.domain.lifecycle import Situation, State
 from verification.domain.notifying import (
+    ASKS_FOR_SOMEBODY,
     Item,
     Mode,
     Note,
@@ -33,12 +35,24 @@ from verification.domain.notifying import (
 )
 from verification.domain.reason_words import words_of
 from verification.host import post_webhook
-from verification.models import Delivery, Escalation, Notification, Wish
-from verification.situations import leads_of, role_of
+from verification.models import Delivery, Escalation, Job, Notification, Wish
+from verification.situations import DECIDERS, MAY_ASK, leads_of, role_of
 
 logger = logging.getLogger(__name__)
+_DECIDED = "decided"
 
-_DECIDERS = (Role.REVIEWER.value, Role.ADMIN.value)
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What of some notifications a person still sees, and could still decide about."""
+
+    escalations: frozenset[int]
+    jobs: frozenset[int]
+    waiting: frozenset[int]
+    """Those of the jobs whose plan waits."""
+
+
+_NOTHING = _Seen(frozenset(), frozenset(), frozenset())
 
 
 def tell(
@@ -46,20 +60,27 @@ def tell(
     to: Iterable[User] | None = None,
 ) -> None:  # fmt: skip
     """Tell everybody who can do something about it: reviewers, leads, or those named."""
-    people = list(_people(escalation, note) if to is None else to)
-    wishes = {wish.user_id: wish for wish in Wish.objects.filter(user__in=people)}
+    what = {"kind": note.value, "escalation": escalation, "delivery": delivery}
+    people = _people(escalation, note) if to is None else to
+    _tell(people, {"workspace_id": escalation.workspace_id, **what}, now)
+
+
+def tell_of_plan(*, job: Job, now: datetime) -> None:
+    """Tell everybody who may decide on it that a job's plan waits."""
+    what = {"kind": Note.PLAN_WAITS.value, "job": job}
+    people = _members(job.workspace_id, MAY_ASK)
+    _tell(people, {"workspace_id": job.workspace_id, **what}, now)
+
+
+def _tell(people: Iterable[User], what: Mapping[str, Any], now: datetime) -> None:
+    told = list(people)
+    wishes = {wish.user_id: wish for wish in Wish.objects.filter(user__in=told)}
     Notification.objects.bulk_create(
         Notification(
-            user=person,
-            workspace_id=escalation.workspace_id,
-            kind=note.value,
-            escalation=escalation,
-            delivery=delivery,
-            made_at=now,
-            send_at=_due(wishes.get(person.pk), now),
+            user=person, made_at=now, send_at=_due(wishes.get(person.pk), now), **what
         )
-        for person in people
-    )
+        for person in told
+    )  # fmt: skip
     if any(_due(wish, now) == now for wish in wishes.values()):
         bells.ring(bells.NOTIFY)
 
@@ -67,10 +88,12 @@ def tell(
 def _people(escalation: Escalation, note: Note) -> Iterable[User]:
     if note is Note.HANDED_TO_LEAD:
         return User.objects.filter(username__in=leads_of(escalation), is_active=True)
+    return _members(escalation.workspace_id, DECIDERS)
+
+
+def _members(workspace: int, roles: Collection[str]) -> Iterable[User]:
     return User.objects.filter(
-        memberships__workspace=escalation.workspace_id,
-        memberships__role__in=_DECIDERS,
-        is_active=True,
+        memberships__workspace=workspace, memberships__role__in=roles, is_active=True
     )
 
 
@@ -82,10 +105,18 @@ def _due(wish: Wish | None, now: datetime) -> datetime | None:
 
 def stop(*, escalation: Escalation, because: str) -> None:
     """Drop what is still to be sent about a matter that somebody took or settled."""
-    asking = Q(kind__in=(Note.OPENED.value, Note.HANDED_TO_LEAD.value))
-    Notification.objects.filter(asking, escalation=escalation, send_at__isnull=False).update(
-        send_at=None, dropped_because=because
-    )
+    _drop(Notification.objects.filter(escalation=escalation), because)
+
+
+def stop_plan(*, job: Job) -> None:
+    """Drop what is still to be sent about a plan that somebody has decided on."""
+    _drop(Notification.objects.filter(job=job), _DECIDED)
+
+
+def _drop(rows: QuerySet[Notification], because: str) -> None:
+    asking = [note.value for note in ASKS_FOR_SOMEBODY]
+    still = rows.filter(kind__in=asking, send_at__isnull=False)
+    still.update(send_at=None, dropped_because=because)
 
 
 def set_wish(*, user: User, mode: str, by_mail: bool, webhook_url: str, webhook_form: str) -> None:
@@ -129,10 +160,10 @@ def _take(user: int, now: datetime) -> list[Notification]:
     rows = (
         Notification.objects.select_for_update(of=("self",), skip_locked=True)
         .filter(user=user, send_at__lte=now)
-        .select_related("escalation", "user")
+        .select_related("escalation", "job", "user")
     )
     taken = list(rows)
-    seen = _seen_by(taken[0].user, taken) if taken else frozenset()
+    seen = _seen_by(taken[0].user, taken) if taken else _NOTHING
     wishes = Wish.objects.filter(user=user).exclude(by_mail=False, webhook_url="").exists()
     for row in taken:
         why = _why_dropped(row, seen, now) if wishes else "not_wished"
@@ -143,23 +174,41 @@ def _take(user: int, now: datetime) -> list[Notification]:
     return [row for row in taken if not row.dropped_because]
 
 
-def _why_dropped(row: Notification, seen: frozenset[int], now: datetime) -> str:
-    if row.escalation_id not in seen:
-        return "not_visible"
+def _why_dropped(row: Notification, seen: _Seen, now: datetime) -> str:
     about = row.escalation
+    if about is None:
+        return _why_plan_dropped(row, seen)
+    if about.pk not in seen.escalations:
+        return "not_visible"
     situation = Situation(State(about.state), claim_until=about.claim_until)
     return why_dropped(Note(row.kind), situation, now)
 
 
-def _seen_by(user: User, rows: Sequence[Notification]) -> frozenset[int]:
-    """Return the escalations that the person still sees, and could still decide about."""
+def _why_plan_dropped(row: Notification, seen: _Seen) -> str:
+    if row.job_id not in seen.jobs:
+        return "not_visible"
+    return "" if row.job_id in seen.waiting else _DECIDED
+
+
+def _seen_by(user: User, rows: Sequence[Notification]) -> _Seen:
     if not user.is_active:
-        return frozenset()
-    spaces = {row.workspace_id for row in rows}
-    decides = [space for space in spaces if role_of(user, space) in _DECIDERS]
-    visible = Escalation.objects.visible_to(user).filter(workspace__in=decides)
-    asked = visible.filter(pk__in=[row.escalation_id for row in rows])
-    return frozenset(asked.values_list("pk", flat=True))
+        return _NOTHING
+    roles = {space: role_of(user, space) for space in {row.workspace_id for row in rows}}
+    decides = [space for space, role in roles.items() if role in DECIDERS]
+    asks = [space for space, role in roles.items() if role in MAY_ASK]
+    escalations = Escalation.objects.visible_to(user).filter(workspace__in=decides)
+    jobs = Job.objects.visible_to(user).filter(
+        workspace__in=asks, pk__in=[row.job_id for row in rows]
+    )
+    return _Seen(
+        _ids(escalations.filter(pk__in=[row.escalation_id for row in rows])),
+        _ids(jobs),
+        _ids(jobs.whose_plan_waits()),
+    )
+
+
+def _ids(rows: QuerySet[Any]) -> frozenset[int]:
+    return frozenset(rows.values_list("pk", flat=True))
 
 
 def _put_back(rows: Sequence[Notification], now: datetime) -> None:
@@ -170,8 +219,13 @@ def _put_back(rows: Sequence[Notification], now: datetime) -> None:
 
 
 def _item(row: Notification) -> Item:
-    url = f"{settings.CONSOLE_URL}/queue/{row.escalation_id}"
-    return Item(Note(row.kind), row.escalation_id, words_of(row.escalation.reason), url)
+    note, about = Note(row.kind), row.escalation
+    if about is not None:
+        url = f"{settings.CONSOLE_URL}/queue/{about.pk}"
+        return Item(note, words_of(about.reason), url, escalation=about.pk)
+    assert row.job is not None  # noqa: S101  (a notification is about one matter)
+    uid = str(row.job.uid)
+    return Item(note, "a plan", f"{settings.CONSOLE_URL}/jobs/{uid}/plan", job=uid)
 
 
 def _send(wish: Wish, items: Sequence[Item]) -> None:
@@ -186,16 +240,18 @@ def _send(wish: Wish, items: Sequence[Item]) -> None:
         _post(wish, items, lines)
 
 
+def _plain(item: Item) -> dict[str, object]:
+    about = {"job": item.job} if item.escalation is None else {"escalation": item.escalation}
+    return {"note": item.note.value, **about, "reason": item.reason, "url": item.url}
+
+
 def _post(wish: Wish, items: Sequence[Item], lines: Sequence[str]) -> None:
     head = subject(len(items))
     body: dict[str, object] = {"text": "\n".join([head, *lines])}
     if wish.webhook_form == "plain":
         body = {
             "type": "console.notification",
-            "items": [
-                {"note": i.note.value, "escalation": i.escalation, "reason": i.reason, "url": i.url}
-                for i in items
-            ],
+            "items": [_plain(item) for item in items],
         }
     answer = post_webhook(
         wish.webhook_url, orjson.dumps(body), {}, Line(networks(settings.ALLOW_PRIVATE))

@@ -19,6 +19,7 @@ class Note(StrEnum):
     EXPIRED = "expired"
     NOT_DELIVERED = "not_delivered"
     NO_EFFECT = "no_effect"
+    PLAN_WAITS = "plan_waits"
 
 
 class Mode(StrEnum):
@@ -29,7 +30,7 @@ class Mode(StrEnum):
     DAILY = "daily"
 
 
-ASKS_FOR_SOMEBODY = frozenset({Note.OPENED, Note.HANDED_TO_LEAD})
+ASKS_FOR_SOMEBODY = frozenset({Note.OPENED, Note.HANDED_TO_LEAD, Note.PLAN_WAITS})
 """Notes that are out of date once somebody holds or has settled the matter."""
 DAILY_AT_HOUR = 8
 """UTC."""
@@ -41,6 +42,7 @@ _SAYS = {
     Note.EXPIRED: "expired; its queue fails closed",
     Note.NOT_DELIVERED: "was decided, and the decision did not reach the host",
     Note.NO_EFFECT: "was decided and accepted; no effect is seen",
+    Note.PLAN_WAITS: "waits for a person",
 }
 
 
@@ -72,18 +74,21 @@ def retry_at(tries: int, now: datetime) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of a message."""
+    """One line of a message: about an escalation, or about the plan of a job."""
 
     note: Note
-    escalation: int
     reason: str
     """In words, such as `Failed verdict`."""
     url: str
+    escalation: int | None = None
+    job: str = ""
+    """Its id."""
 
 
 def sentence(item: Item) -> str:
     """Return the line."""
-    return f"#{item.escalation} {item.reason} {_SAYS[item.note]}: {item.url}"
+    about = f"Job {item.job}:" if item.escalation is None else f"#{item.escalation}"
+    return f"{about} {item.reason} {_SAYS[item.note]}: {item.url}"
 
 
 def subject(count: int) -> str:

@@ -18,7 +18,14 @@ from runs.models.viewer import seen_by
 from verification.domain.consensus.history import Phase
 from verification.domain.consensus.queue import TaskStatus
 from verification.domain.consensus.result import Basis, GateVerdict
-from verification.domain.jobs.states import JobBasis, JobState, Operation, StepState, Stop
+from verification.domain.jobs.states import (
+    UNFINISHED,
+    JobBasis,
+    JobState,
+    Operation,
+    StepState,
+    Stop,
+)
 from verification.models.content import Content
 
 
@@ -49,6 +56,12 @@ class JobQuerySet(models.QuerySet["Job"]):
     def visible_to(self, viewer: Viewer) -> "JobQuerySet":
         """Keep the jobs that the viewer may know of: a host's keys see what the host asked for."""
         return self.filter(seen_by(viewer, workspace="workspace_id", host="asked_by_host_id"))
+
+    def whose_plan_waits(self) -> "JobQuerySet":
+        """Keep the jobs that go on only when a person has decided on their plan."""
+        asked = JobStep.objects.filter(phase=Phase.APPROVAL, state=StepState.WAITING)
+        going = self.filter(state__in=UNFINISHED, paused_at__isnull=False)
+        return going.filter(pk__in=asked.values("job"))
 
 
 class Job(models.Model):

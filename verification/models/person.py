@@ -7,6 +7,7 @@ from runs.models import Workspace
 from verification.domain.notifying import Mode, Note
 from verification.models.delivery import Delivery
 from verification.models.escalation import Escalation
+from verification.models.job import Job
 
 
 class PersonalToken(models.Model):
@@ -70,8 +71,8 @@ class Wish(models.Model):
 class Notification(models.Model):
     """One thing that one person is told: a line under the bell, and a timer for other ways.
 
-    The timer is a row that is looked at again when it fires: what was claimed or decided since is
-    not sent. It carries no content.
+    It is about an escalation or about a job. The timer is a row that is looked at again when it
+    fires: what was claimed or decided since is not sent. It carries no content.
     """
 
     user = models.ForeignKey(
@@ -79,7 +80,10 @@ class Notification(models.Model):
     )
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=24, choices=[(n.value, n.value) for n in Note])
-    escalation = models.ForeignKey(Escalation, on_delete=models.CASCADE, related_name="+")
+    escalation = models.ForeignKey(
+        Escalation, null=True, on_delete=models.CASCADE, related_name="+"
+    )
+    job = models.ForeignKey(Job, null=True, on_delete=models.CASCADE, related_name="+")
     delivery = models.ForeignKey(Delivery, null=True, on_delete=models.CASCADE, related_name="+")
     made_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True)
@@ -89,6 +93,13 @@ class Notification(models.Model):
     tries = models.IntegerField(default=0)
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(escalation__isnull=False, job__isnull=True)
+                | models.Q(escalation__isnull=True, job__isnull=False),
+                name="a_notification_is_about_one_matter",
+            ),
+        ]
         indexes = [
             models.Index(fields=["user", "-made_at"], name="notifications_of_a_person"),
             models.Index(

@@ -11,6 +11,7 @@ from runs.models import Viewer
 from verification.domain.notifying import ASKS_FOR_SOMEBODY
 from verification.models import Escalation, Notification
 from verification.models.escalation import OPEN_STATES
+from verification.queries.jobs import waiting_plans
 
 SHOWN = 8
 
@@ -30,7 +31,10 @@ def bell_of(viewer: Viewer, now: datetime) -> Bell:
     asks = Q(kind__in=[note.value for note in ASKS_FOR_SOMEBODY])
     is_held = Q(escalation__claim_until__gt=now)
     still_asks = Q(escalation__state__in=OPEN_STATES) & ~is_held
+    unread = Notification.objects.filter(user=viewer, read_at=None).order_by("-made_at")
     visible = Escalation.objects.visible_to(viewer)
-    unread = Notification.objects.filter(~asks | still_asks, user=viewer, read_at=None)
-    rows = unread.filter(escalation__in=visible).select_related("escalation").order_by("-made_at")
-    return Bell(rows.count(), list(rows[:SHOWN]))
+    matters = unread.filter(~asks | still_asks, escalation__in=visible)
+    plans = list(unread.filter(job__in=waiting_plans(viewer)).select_related("job"))
+    newest = [*matters.select_related("escalation")[:SHOWN], *plans]
+    newest.sort(key=lambda line: line.made_at, reverse=True)
+    return Bell(matters.count() + len(plans), newest[:SHOWN])

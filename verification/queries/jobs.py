@@ -17,7 +17,7 @@ from verification.domain.consensus.steps import Done, next_step
 from verification.domain.errors import VerificationError
 from verification.domain.jobs.given import GIVEN
 from verification.domain.jobs.request import RULE
-from verification.domain.jobs.states import UNFINISHED, JobState, Operation, StepState
+from verification.domain.jobs.states import JobState, Operation, StepState
 from verification.domain.jobs.words import number_of
 from verification.job_ledger import load
 from verification.models import Job, JobStep, JobTask, JudgeVote
@@ -169,9 +169,7 @@ def tasks_in(jobs: Collection[Job]) -> dict[int, Tasks]:
 
 def waiting_plans(viewer: Viewer) -> JobQuerySet:
     """Return the jobs whose plan waits for a person whom the viewer could be."""
-    asked = JobStep.objects.filter(phase=Phase.APPROVAL, state=StepState.WAITING)
-    seen = Job.objects.visible_to(viewer).filter(state__in=UNFINISHED)
-    return seen.filter(paused_at__isnull=False, pk__in=asked.values("job"))
+    return Job.objects.visible_to(viewer).whose_plan_waits()
 
 
 def waited_for_people(steps: Collection[JobStep]) -> timedelta:

@@ -11,6 +11,7 @@ from runs.models import Role, Viewer
 from verification.domain.lifecycle import State
 from verification.models import Escalation, Gate, Resolution
 from verification.models.escalation import OPEN_STATES, EscalationQuerySet
+from verification.situations import DECIDERS
 
 PAGE = 100
 TABS = ("unclaimed", "mine", "open", "done")
@@ -125,7 +126,7 @@ def deciders(workspaces: Collection[int]) -> QuerySet[User]:
     return (
         User.objects.filter(
             memberships__workspace__in=workspaces,
-            memberships__role__in=(Role.REVIEWER.value, Role.ADMIN.value),
+            memberships__role__in=DECIDERS,
             is_active=True,
         )
         .distinct()

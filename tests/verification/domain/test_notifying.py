@@ -58,6 +58,13 @@ def test_trying_ends():
 
 @pytest.mark.parametrize("note", Note)
 def test_every_note_has_its_words(note):
-    said = sentence(Item(note, 7, "Failed verdict", "https://console.example/queue/7"))
+    url = "https://console.example/queue/7"
+    said = sentence(Item(note, "Failed verdict", url, escalation=7))
     assert said.startswith("#7 Failed verdict ")
-    assert said.endswith("https://console.example/queue/7")
+    assert said.endswith(url)
+
+
+def test_what_is_about_a_job_names_it():
+    url = "https://console.example/jobs/1f/plan"
+    said = sentence(Item(Note.PLAN_WAITS, "a plan", url, job="1f"))
+    assert said == f"Job 1f: a plan waits for a person: {url}"

@@ -202,7 +202,7 @@ def test_another_plan_than_was_looked_at_is_not_decided_on(page, job, move, seen
     answer = decided(page, job, move=move, seen=seen, **{"task-1-description": "Mine."})
 
     assert answer.status_code == 409
-    assert "Changed since you looked: plan" in answer.text
+    assert "The plan that waits is not the one that you looked at." in answer.text
     assert "How the plan that waits differs from yours" in answer.text
     assert "<del>Mine.</del> <ins>Find it.</ins>" in answer.text
     assert team_view(job).plan.awaits_approval

@@ -3,7 +3,9 @@
 `OPENWOP_DRILL_KILLS` sets how many are killed; the suite kills a few.
 """
 
+import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -13,10 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.model_server import Call, Gate, says
 from tests.system.running import PROJECT
-from tests.verification.jobs.building import tasks_started, worked
+from tests.verification.jobs.building import panel, tasks_started, team_started, worked
 from tests.verification.jobs.scripted_models import ScriptedCall
-from tests.verification.jobs.test_drills import database_url
+from tests.verification.jobs.test_drills import LEASE_S, database_url, once_free, worker_process
 from tests.verification.jobs.test_tasks import findings
 from verification.actions import job_loop
 from verification.models import Job, JobStep, MemoryEntry
@@ -166,4 +169,69 @@ def test_no_kill_makes_parallel_tasks_spend_more_than_their_budget(host, calls, 
             bases.add(job.basis)
     assert "budget" in bases
     assert bases <= {"budget", "quorum"}
+    assert findings(job) == []
+
+
+PLAN = [
+    {"title": "Find", "description": "Find it.", "assignee": "solver", "verify": True},
+    {"title": "Write", "description": "Write.", "assignee": "solver", "dependsOn": ["Find"]},
+]
+THE_WHOLE_JOB = """
+from tests.verification.jobs.building import worked
+from verification.models import Job
+worked(Job.objects.get(pk={job}))
+"""
+
+
+def led_team(host) -> Job:
+    lead, *judges = panel("lead", "judge-a")
+    return team_started(
+        host,
+        team=panel("solver"),
+        coordinator=lead,
+        verifyJudges=judges,
+        maxTokenBudget=1_000_000,
+    )
+
+
+def phase_of(call: Call) -> str:
+    return "decomposition" if "Plan how the team" in call.text else "synthesis"
+
+
+def leads(call: Call) -> None:
+    """Answer as a coordinator whose every reply follows from what it is asked alone."""
+    said = {"decomposition": json.dumps(PLAN), "synthesis": "At 100 degrees."}
+    says(said[phase_of(call)])(call)
+
+
+@pytest.mark.parametrize("during", ["decomposition", "synthesis"])
+def test_a_team_whose_worker_is_killed_while_its_coordinator_is_asked_loses_that_call_alone(
+    host, models, settings, during
+):
+    settings.JOB_LEASE_S = LEASE_S
+    settings.MODELS = [*settings.MODELS, "compatible:lead"]
+    models.tell(lead=leads)
+    expected = came_to(worked(led_team(host)))
+    assert expected["outcome"] == ("done", "quorum", "pass")
+    undisturbed = Counter(call.model for call in models.calls)
+    models.calls.clear()
+    gate = Gate(leads)
+    models.tell(lead=lambda call: (gate if phase_of(call) == during else leads)(call))
+    job = led_team(host)
+
+    with worker_process(job, settings, THE_WHOLE_JOB.format(job=job.pk)) as process:
+        assert gate.reached.wait(60)
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+        gate.opened.set()
+    before = dict(job.steps.filter(state="answered").values_list("position", "reply__sha256"))
+    job = once_free(job)
+
+    assert came_to(job) == expected
+    assert Counter(call.model for call in models.calls) == undisturbed + Counter(lead=1)
+    again = job.steps.get(phase=during)
+    assert (again.attempts, again.lost_tokens > 0) == (2, True)
+    assert set(job.steps.exclude(pk=again.pk).values_list("attempts", flat=True)) == {1}
+    assert len(before) == {"decomposition": 0, "synthesis": job.steps.count() - 1}[during]
+    assert before.items() <= dict(job.steps.values_list("position", "reply__sha256")).items()
     assert findings(job) == []

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 
@@ -93,4 +93,5 @@ sockets_urlpatterns = [
     path("ws/queue/", sockets.QueueConsumer.as_asgi()),
     path("ws/queue/many/<int:batch>/", sockets.BatchConsumer.as_asgi()),
     path("ws/queue/<int:pk>/", sockets.EscalationConsumer.as_asgi()),
+    re_path("", sockets.NoPageConsumer.as_asgi()),
 ]

@@ -95,7 +95,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Take what the page sends on every open, and catch up."""
         try:
             sent = json.loads(text_data or "")
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if isinstance(sent, dict):
             self.sent = sent
@@ -133,6 +133,14 @@ def badge(user: Viewer) -> str:
         + render_to_string("components/bell.html", bell)
         + render_to_string("components/bell_lines.html", bell)
     )
+
+
+class NoPageConsumer(PageConsumer):
+    """An address that no page has: whatever is there, nobody may see it."""
+
+    def groups_for(self, user: Viewer) -> list[str] | None:
+        """Return None."""
+        return None
 
 
 class RunListConsumer(PageConsumer):

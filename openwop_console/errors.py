@@ -9,12 +9,14 @@ from typing import Any
 
 import orjson
 from django.core.exceptions import (
+    BadRequest,
     PermissionDenied,
     RequestDataTooBig,
     SuspiciousOperation,
 )
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -69,6 +71,8 @@ _KNOWN: dict[type[Exception], tuple[int, str, str]] = {
     PermissionDenied: (403, "forbidden", "This key or person may not do that."),
     exceptions.Throttled: (429, "rate_limited", "Too many requests; wait and send again."),
     exceptions.NotFound: (404, "not_found", "There is no such thing here for you."),
+    BadRequest: (400, "validation_error", "The request cannot be read."),
+    MultiPartParserError: (400, "validation_error", "The form cannot be read."),
     Http404: (404, "not_found", "There is no such thing here for you."),
 }  # fmt: skip
 

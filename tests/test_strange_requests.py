@@ -495,6 +495,26 @@ def test_whatever_comes_is_answered_and_what_is_refused_is_not_kept(ask, family)
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "multipart/form-data",
+        "multipart/form-data; boundary=",
+        "multipart/form-data; boundary=\xff",
+        "multipart/form-data; boundary=" + "a" * 500,
+    ],
+)
+def test_a_form_without_a_usable_boundary_is_refused_and_no_failure(client, ada, content_type):
+    client.force_login(ada)
+
+    for path in ("/theme", "/login", "/jobs/new", "/queue/many", "/settings/profile"):
+        answer = client.post(path, b"{}", content_type=content_type)
+
+        assert answer.status_code == 400, path
+        assert b"makes no sense here" in answer.content
+
+
 @pytest.mark.parametrize(
     "path",
     [

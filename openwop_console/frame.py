@@ -4,8 +4,7 @@ from shutil import which
 from typing import Any
 
 from django.contrib.auth import views as auth
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -67,13 +66,20 @@ def waiting_counts(viewer: Viewer) -> dict[str, int]:
     return {"queue-badge": waiting_for(viewer), "jobs-badge": waiting_plans(viewer).count()}
 
 
+def back_to(address: str, *, otherwise: str) -> HttpResponseRedirect:
+    """Send a person back to a page of ours; to the page of a name where the address is none.
+
+    Not `redirect()`, which takes what is no address for the name of a page, and fails over it.
+    """
+    is_ours = address.startswith("/") and url_has_allowed_host_and_scheme(address, None)
+    return HttpResponseRedirect(address if is_ours else reverse(otherwise))
+
+
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
     """Keep the reader's theme in a cookie and go back."""
     chosen = request.POST.get("theme", "system")
-    back = request.POST.get("next", "")
-    safe = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
-    response = redirect(back if safe else "home")
+    response = back_to(request.POST.get("next", ""), otherwise="home")
     if chosen in THEMES:
         response.set_cookie("theme", chosen, max_age=_YEAR_S, samesite="Lax", httponly=True)
     return response

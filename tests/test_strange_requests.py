@@ -22,6 +22,7 @@ from tests.raw_http import send as put
 from tests.signing import SECRET, v2
 from tests.web import serving_web
 from verification.actions.tokens import create_token
+from verification.models import Escalation
 
 EVENTS = "/api/v1/events"
 TAKEN = {200, 201}
@@ -513,6 +514,33 @@ def test_a_form_without_a_usable_boundary_is_refused_and_no_failure(client, ada,
 
         assert answer.status_code == 400, path
         assert b"makes no sense here" in answer.content
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/theme", "/settings/notifications/read"])
+@pytest.mark.parametrize(
+    "to", ["null", "a:b", "\\x", "//evil.example", "/\\evil", "{", "1e999", "\0"]
+)
+def test_whoever_sends_no_address_of_ours_to_go_back_to_comes_home(client, ada, path, to):
+    client.force_login(ada)
+
+    answer = client.post(path, {"next": to})
+
+    assert (answer.status_code, answer["Location"][:5]) in ((302, "/"), (302, "/queu"))
+
+
+@pytest.mark.django_db
+def test_nothing_is_handed_to_a_name_that_nobody_can_have(client, ada, host):
+    send(host, event(0, "run.started"), decided(1), verified(2, "r-1-e1", "fail"))
+    found = Escalation.objects.get()
+    client.force_login(ada)
+
+    for name in ("\0", "a\0b", "\ud800", "a" * 70_000):
+        to = name.encode("utf-8", "replace").decode()
+        answer = client.post(f"/queue/{found.pk}/reassign", {"to": to}, follow=True)
+        assert b"choose somebody who may decide" in answer.content
+
+    assert Escalation.objects.get().claimed_by is None
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from verification.actions.bulk import MOST, may_move_many, prepare, start
 from verification.domain.lifecycle import State
 from verification.domain.many import Many, foreseen
 from verification.models import Batch, BatchItem, Escalation
-from verification.queries.queue import deciders, filtered
+from verification.queries.queue import decider_named, deciders, filtered
 
 PAGE = 200
 _WORDS = {
@@ -62,8 +62,7 @@ def view(request: HttpRequest, batch: int) -> HttpResponse:
 def begin(request: HttpRequest, batch: int) -> HttpResponse:
     """Do it. Whoever asks twice is shown how far it is."""
     found = _visible(request, batch)
-    people = deciders(_workspaces(found))
-    to = people.filter(username=request.POST.get("to", "")).first()
+    to = decider_named(_workspaces(found), request.POST.get("to", ""))
     if found.do == Many.ASSIGN and to is None:
         messages.error(request, "Choose who is to have them.")
     else:

@@ -47,7 +47,7 @@ from verification.domain.refusals import AlreadyResolved, AlreadySettled, StaleV
 from verification.domain.timing import heartbeat, warning
 from verification.models import Comment, Delivery, Escalation, Gate, Resolution, Vote
 from verification.queries.differences import Change, differences
-from verification.queries.queue import deciders, done_by, next_for
+from verification.queries.queue import decider_named, deciders, done_by, next_for
 from verification.queries.reviewing import reviews_shown
 
 _BACK_TO_QUEUE = frozenset({"release", "close"})
@@ -243,7 +243,7 @@ def _comment(request: HttpRequest, found: Escalation) -> None:
 
 
 def _reassign(request: HttpRequest, found: Escalation) -> None:
-    to = deciders([found.workspace_id]).filter(username=request.POST.get("to", "")).first()
+    to = decider_named([found.workspace_id], request.POST.get("to", ""))
     if to is None:
         raise UnreadableDecision("/to", "choose somebody who may decide")
     escalations.reassign(escalation=found.pk, by=person_of(request), to=to)

@@ -8,10 +8,10 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from openwop_console.frame import back_to
 from openwop_console.pages import shown_once
 from openwop_console.pages.settings_frame import person_of, tabs
 from openwop_console.pages.shown_once import Secret
@@ -112,6 +112,4 @@ def notifications(request: HttpRequest) -> HttpResponse:
 def read_all(request: HttpRequest) -> HttpResponse:
     """Mark everything under the bell as read."""
     mark_read(user=person_of(request), now=timezone.now())
-    back = request.POST.get("next", "")
-    is_safe = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
-    return redirect(back if is_safe else "queue")
+    return back_to(request.POST.get("next", ""), otherwise="queue")

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from runs.actions.people import grant
-from runs.models import Role
+from runs.models import Event, Role
 from tests.factories import START, decided, event, person, send, verified
 from verification.actions import escalations, timeouts
 from verification.actions.queues import default_queue
@@ -238,6 +238,19 @@ def test_a_comment_is_kept_in_the_restricted_zone_only(host, ada):
     assert answer.status_code == 200
     assert "CANARY" not in answer.content.decode()
     assert found.comments.get().content.body
+
+
+def test_several_comments_can_be_made_on_one_escalation(host, ada):
+    found, caller = waiting(host), Caller(ada)
+
+    answers = [
+        caller.post(found, "comment", {"text": text}, headers={"Idempotency-Key": None})
+        for text in ("one", "two", "one")
+    ]
+
+    assert [each.status_code for each in answers] == [200, 200, 200]
+    assert found.comments.count() == 3
+    assert Event.objects.filter(type="console.escalation.commented").count() == 3
 
 
 def test_escalations_are_listed_due_first_page_by_page(host, ada, monkeypatch):

@@ -51,12 +51,17 @@ def settle(found: Escalation, step: Move, because: str, now: datetime) -> None:
 def tell_log(
     run: Run, found: Escalation, what: str, now: datetime, by: User | None = None, **more: Any
 ) -> None:
-    """Add the Console's own line about it to the run's log."""
+    """Add the Console's own line about it to the run's log.
+
+    What may be done again without moving the escalation on, as saying something is, tells with `n`
+    which time it was.
+    """
     payload = {"escalation": found.pk, "target": found.target, **more}
     if by is not None:
         payload["by"] = by.get_username()
+    which = [found.pk, found.version, what, *([more["n"]] if "n" in more else [])]
     line = console_line(
-        event_id=f"console:escalation:{found.pk}:{found.version}:{what}",
+        event_id=":".join(["console:escalation", *map(str, which)]),
         type=f"console.escalation.{what}",
         at=now,
         payload=payload,

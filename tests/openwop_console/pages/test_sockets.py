@@ -39,7 +39,8 @@ async def test_no_message_breaks_a_socket(host, ada, address):
 
 
 @pytest.mark.parametrize(
-    "address", ["/ws", "/ws/nothing/", "/ws/jobs/1/", "/ws/runs/alpha/a~00/", "/ws/runs/alpha/a\0b/"]
+    "address",
+    ["/ws", "/ws/nothing/", "/ws/jobs/1/", "/ws/runs/alpha/a~00/", "/ws/runs/alpha/a\0b/"],
 )
 async def test_an_address_that_is_none_closes_as_what_is_not_there(host, ada, address):
     socket = await opened(application, address, ada)

@@ -16,6 +16,7 @@ from openwop_console.pages.ends import convergence, findings_of
 from openwop_console.pages.gates import panel_of
 from openwop_console.pages.settings_frame import administers
 from openwop_console.pages.timeline import rows_of, subjects_of
+from runs.domain.projection import WAITING
 from runs.domain.run_ids import to_segment
 from runs.models import Event, Gap, Run, RunSnapshot
 from runs.queries.snapshots import parent_of, snapshot_beyond_log
@@ -283,7 +284,8 @@ def _banners(run: Run) -> Iterable[dict[str, str]]:
         yield {"tone": "warn", "icon": "gap", "title": "Events are missing.", "text": text}
     told = snapshot_beyond_log(run)
     if told is not None:
-        yield {"tone": "warn", "icon": "info", "title": "The host says more.", "text": _said(told)}
+        title = "The host waits." if told.status in WAITING else "The host says more."
+        yield {"tone": "warn", "icon": "info", "title": title, "text": _said(told)}
     waiting = Escalation.objects.waiting().filter(run=run).order_by("due_at").first()
     if waiting is not None:
         yield {

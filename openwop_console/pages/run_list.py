@@ -129,7 +129,8 @@ def _count(page: Page) -> str:
     shown = len(page.runs)
     if not page.filters.active:
         return f"{shown} of {page.total} run{pluralize(page.total)}"
-    return f"{shown} run{pluralize(shown)}{'' if page.next else ', all that match'}"
+    is_all = not page.next and not (page.filters.q and page.total > SEARCHED_RUNS)
+    return f"{shown} run{pluralize(shown)}{', all that match' if is_all else ''}"
 
 
 def _first_event(viewer: Viewer, page: Page) -> dict[str, str] | None:

@@ -72,6 +72,10 @@ class Outcome(StrEnum):
 
 TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 
+WAITING = frozenset(
+    {RunStatus.WAITING_APPROVAL, RunStatus.WAITING_INPUT, RunStatus.WAITING_EXTERNAL}
+)
+
 _STATUS_AFTER: Mapping[str, RunStatus] = MappingProxyType(
     {
         STARTED: RunStatus.RUNNING,

@@ -17,12 +17,9 @@ from runs.domain.ids import fault_in_id, fault_in_run_id
 from runs.domain.interrupts import Interrupt
 from runs.domain.limits import Limits
 from runs.domain.omissions import omission
-from runs.domain.projection import TERMINAL, RunStatus, status_of
+from runs.domain.projection import TERMINAL, WAITING, RunStatus, status_of
 
 _SECRETS = frozenset({"interruptToken", "token", "callbackUrl", "signedToken"})
-_WAITING = frozenset(
-    {RunStatus.WAITING_APPROVAL, RunStatus.WAITING_INPUT, RunStatus.WAITING_EXTERNAL}
-)
 _TOLD_BY_NO_EVENT = frozenset({RunStatus.UNKNOWN, RunStatus.CANCELLING})
 _KIND = re.compile(r"[a-z][a-z.-]{0,31}", re.ASCII)
 _MOST_CHILDREN = 1000
@@ -51,7 +48,7 @@ class Snapshot:
     @property
     def lacks_interrupt_details(self) -> bool:
         """Say whether the run waits and the snapshot does not say for what exactly."""
-        if self.status not in _WAITING:
+        if self.status not in WAITING:
             return False
         return not any("interruptId" in each or "resumeSchema" in each for each in self.interrupts)
 
@@ -96,7 +93,7 @@ def is_beyond_log(
         return snapshot.is_over and snapshot.status is not status
     if snapshot.is_over or snapshot.status in _TOLD_BY_NO_EVENT:
         return True
-    return snapshot.status in _WAITING and status not in _WAITING
+    return snapshot.status in WAITING and status not in WAITING
 
 
 class Wait(NamedTuple):
@@ -116,7 +113,7 @@ class Wait(NamedTuple):
 def waits(snapshot: Snapshot, limits: Limits) -> tuple[Wait, ...]:
     """Return what the host says it waits for, each once; what names no node or kind is left out."""
     found: list[Wait] = []
-    for each in snapshot.interrupts if snapshot.status in _WAITING else ():
+    for each in snapshot.interrupts if snapshot.status in WAITING else ():
         node, kind = _id(each.get("nodeId"), limits), each.get("kind")
         wait = Wait(node, _id(each.get("interruptId"), limits), _kind(kind))
         is_known = any(wait.is_at(other.node_id, other.interrupt_id) for other in found)

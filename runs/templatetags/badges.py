@@ -258,6 +258,7 @@ MARKS: Mapping[str, tuple[str, Tone]] = {
     "artifact": ("document", "quiet"),
     "workflow.stalled": ("hourglass", "warn"),
     "console.escalation": ("queue", "person"),
+    "console.interrupt": ("hand", "quiet"),
     "console.judge": ("scales", "quiet"),
     "console": ("audit", "quiet"),
 }

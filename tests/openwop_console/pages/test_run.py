@@ -41,6 +41,7 @@ def test_what_the_host_says_beyond_its_events_is_told_without_content(host, page
     told(host, **WAITS)
 
     assert "the run is waiting-approval, at review (approval). Its events do not say so." in page()
+    assert "The host waits." in page()
     assert "CANARY" not in page()
 
 
@@ -48,13 +49,19 @@ def test_it_is_not_told_once_the_events_say_so_too(host, page):
     told(host, **WAITS)
     send(host, event(1, "node.suspended", payload={"kind": "approval"}, nodeId="review"))
 
-    assert "The host says more." not in page()
+    assert "Its events do not say so." not in page()
 
 
 def test_a_snapshot_that_says_what_the_events_say_is_no_news(host, page):
     told(host, status="running")
 
-    assert "The host says more." not in page()
+    assert "Its events do not say so." not in page()
+
+
+def test_an_end_that_only_the_host_tells_of_is_told_as_such(host, page):
+    told(host, status="failed")
+
+    assert "The host says more." in page()
 
 
 def test_a_parent_that_only_the_snapshot_names_is_shown(host, page):

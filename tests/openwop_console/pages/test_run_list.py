@@ -67,6 +67,16 @@ def test_an_agent_that_only_acted_is_looked_for_no_further_than_the_page_says(
     assert "No run matches" in page("?q=scout")
 
 
+def test_a_search_that_did_not_look_through_all_runs_does_not_say_that_it_found_all(
+    page, judged, monkeypatch
+):
+    assert "1 run, all that match" in page("?q=writer")
+    monkeypatch.setattr("openwop_console.pages.run_list.SEARCHED_RUNS", 1)
+
+    assert "all that match" not in page("?q=writer")
+    assert "all that match" in page("?host=alpha")
+
+
 def test_other_workspaces_neither_show_their_agents_nor_take_up_the_search(
     page, host, other_host, monkeypatch
 ):

@@ -14,11 +14,21 @@ class BadSetting(ValueError):
         super().__init__(f"Environment variable {name} must be {wanted}.")
 
 
-def text(name: str, default: str = "") -> str:
-    """Return the variable, or the content of the file that `<name>_FILE` names."""
+def text(name: str, default: str = "", *, least: int = 0) -> str:
+    """Return the variable, or the content of the file that `<name>_FILE` names.
+
+    What is set has at least `least` characters.
+    """
+    value = _given(name)
+    if value and len(value) < least:
+        raise BadSetting(name, f"of at least {least} characters")
+    return value or default
+
+
+def _given(name: str) -> str:
     path = os.environ.get(f"{name}_FILE", "")
     if not path:
-        return os.environ.get(name, "") or default
+        return os.environ.get(name, "")
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except OSError as error:

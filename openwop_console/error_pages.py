@@ -12,7 +12,7 @@ from django.views import defaults
 from openwop_console.errors import headers_of, internal_error, packed, refusal_of
 from runs.refusal import Refusal
 
-API = ("/api/", "/v1/", "/.well-known/openwop")
+API = ("/api/", "/v1/", "/.well-known/openwop", "/metrics/")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -49,6 +49,11 @@ def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     assert known is not None  # noqa: S101  (it is in the table of known exceptions)
     refusal = Refusal(404, known.error, known.message, {"reason": "no_such_address"})
     return _answer(request, refusal, "404.html")
+
+
+def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
+    """Answer a request that a view of no framework does not carry out."""
+    return _answer(request, refusal, f"{refusal.status}.html")
 
 
 def is_api(path: str) -> bool:

@@ -99,7 +99,7 @@ def refusal_of(error: Exception) -> Refusal | None:
         case Refusal():
             return error
         case OperationalError() | InterfaceError():
-            return refused_because("database_away", 503, "service_unavailable", DATABASE_RETRY_S)
+            return database_away()
         case SuspiciousOperation() if not isinstance(error, RequestDataTooBig):
             return refused_because("bad_host", 400, "validation_error")
         case RequestDataTooBig():
@@ -109,6 +109,11 @@ def refusal_of(error: Exception) -> Refusal | None:
             status, code, message = _KNOWN[kind]
             return Refusal(status, code, message, _details(error), _wait(error))
     return None
+
+
+def database_away() -> Refusal:
+    """Return the answer while the database is away, or too slow."""
+    return refused_because("database_away", 503, "service_unavailable", DATABASE_RETRY_S)
 
 
 def _details(error: Exception) -> dict[str, Any]:

@@ -23,6 +23,8 @@ ENCRYPTION_KEY = text("OPENWOP_CONSOLE_ENCRYPTION_KEY")
 """Fernet key (urlsafe base64, 32 bytes) that seals host credentials at rest."""
 
 CONSOLE_URL = text("OPENWOP_CONSOLE_URL", "http://127.0.0.1:8000").rstrip("/")
+METRICS_TOKEN = text("OPENWOP_CONSOLE_METRICS_TOKEN", least=24)
+"""What `/metrics` is asked with; empty: there is no such address."""
 ALLOWED_HOSTS = words("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
 

@@ -7,7 +7,7 @@ from django.urls import include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 
-from openwop_console import frame, health, openapi, styleguide
+from openwop_console import frame, health, metrics, openapi, styleguide
 from openwop_console.error_pages import api_not_found
 from openwop_console.pages import (
     analytics,
@@ -73,6 +73,7 @@ urlpatterns = [
     path("theme", frame.theme, name="theme"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", metrics.view, name="metrics"),
     path("admin/", admin.site.urls),
 ]
 

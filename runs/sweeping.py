@@ -11,8 +11,9 @@ from django.db import connection
 from django.utils import timezone
 
 from runs import bells
-from runs.actions.leases import at_work, free
+from runs.actions import sweeps
 from runs.models import PulledRun, ReceivedDelivery
+from runs.models.pulling import at_work, free
 
 AT_ONCE = 1000
 """Rows of a kind that one sweep makes due or removes."""
@@ -46,11 +47,11 @@ def sweep(now: datetime | None = None) -> None:
     """Make due what should be read, ring for what is due, and drop old evidence."""
     now = now or timezone.now()
     forget_deliveries(now)
-    if not settings.PULL:
-        return
-    make_due(now)
-    if is_anything_due(now):
-        bells.ring(bells.PULL)
+    if settings.PULL:
+        make_due(now)
+        if is_anything_due(now):
+            bells.ring(bells.PULL)
+    sweeps.note("hosts", now=now)
 
 
 def make_due(now: datetime) -> None:

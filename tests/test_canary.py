@@ -169,6 +169,7 @@ class Secrets:
             "webhook": SECRET,
             "our key at the host": API_KEY,
             "model key": MODEL_KEY,
+            "metrics": METRICS_TOKEN,
         }
 
     def in_text(self, text: str) -> list[str]:
@@ -204,8 +205,14 @@ def workers(settings) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def metered(settings) -> None:
+    """There are metrics, for whoever has the token."""
+    settings.METRICS_TOKEN = METRICS_TOKEN
+
+
 def test_no_door_lets_content_or_a_secret_out_of_the_tables_that_are_for_it(
-    transactional_db, host, remote, model, workers, tmp_path
+    transactional_db, host, remote, model, workers, metered, tmp_path
 ):
     connect_host(host_id=host.slug, base_url=remote.url, api_key=API_KEY)
     rotate_secret(host=host, secret=SECRET, overlap=timedelta(0))
@@ -226,6 +233,7 @@ def test_no_door_lets_content_or_a_secret_out_of_the_tables_that_are_for_it(
                 *by_reviews(client, as_ada, host),
                 *by_jobs(client, as_host, model),
                 *by_command_line(web, host, tmp_path),
+                *by_metrics(client),
             ]
         kept = list(kept_in(settings.REDIS_URL))
 
@@ -247,6 +255,7 @@ def test_no_door_lets_content_or_a_secret_out_of_the_tables_that_are_for_it(
 
 
 TASK = re.compile(r"(?:runs|verification)\.tasks\.[a-z_]+")
+METRICS_TOKEN = "a-canary-that-reads-metrics"
 MODEL_KEY = "sk-canary-of-the-model"
 SAYS_WHY = {"verification_resolution", "verification_vote"}
 """A person's reason: it stays in the Console, beside the decision."""
@@ -332,6 +341,14 @@ def by_jobs(client: httpx.Client, who: dict[str, str], model: ModelServer) -> It
     yield client.get("/api/v1/jobs", headers=who).text
     run = client.get(f"/api/v1/runs/{taken.json()['runId']}/events", headers=who)
     yield run.text
+
+
+def by_metrics(client: httpx.Client) -> Iterator[str]:
+    told = client.get("/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+    assert told.status_code == 200, told.text
+    assert "openwop_console_refused_total{" in told.text
+    yield told.text
+    yield client.get("/metrics", headers={"Authorization": f"Bearer {CANARY}"}).text
 
 
 def by_command_line(web: Web, host, folder: Path) -> Iterator[str]:

@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from openwop_console import metrics
 from tests.factories import decided, event, send, verified
 from tests.verification.jobs.building import team_document
 from verification.actions import escalations
@@ -22,6 +23,14 @@ pytestmark = pytest.mark.django_db
 CANARY = "secret-of-omega"
 FOR_EVERYBODY = {"login", "logout", "healthz", "readyz", "openapi", "docs", "theme", "home"}
 METHODS = ("get", "post")
+TOKEN = "a-token-for-metrics-of-tests"
+
+
+@pytest.fixture(autouse=True)
+def _metrics_are_there(settings, monkeypatch) -> None:
+    """Have the address tried that a setting brings about."""
+    settings.METRICS_TOKEN = TOKEN
+    monkeypatch.setattr(metrics, "kept", metrics.Kept(metrics.asked))
 
 
 def routes(patterns=None, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
@@ -111,6 +120,24 @@ def test_the_key_of_another_tenants_host_finds_nothing_anywhere(host, theirs):
 
 def test_without_signing_in_nothing_is_shown_anywhere(theirs):
     answers = list(try_all(Client(), theirs))
+
+    assert leaks(answers) == []
+    shown = [path for _, path, answer in answers if answer.status_code == 200]
+    assert [path for path in shown if "/limits" not in path] == []
+
+
+def test_who_may_read_the_metrics_of_all_tenants_learns_of_none_of_them(theirs):
+    answer = Client(headers={"Authorization": f"Bearer {TOKEN}"}).get("/metrics")
+
+    assert answer.status_code == 200
+    assert 'openwop_console_runs{held="false",status="completed"} 1.0' in answer.content.decode()
+    assert CANARY not in answer.content.decode()
+    assert str(theirs["host"]) not in answer.content.decode()
+
+
+def test_the_token_of_the_metrics_opens_nothing_else(theirs):
+    client = Client(headers={"Authorization": f"Bearer {TOKEN}"})
+    answers = [each for each in try_all(client, theirs) if each[1] != "/metrics"]
 
     assert leaks(answers) == []
     shown = [path for _, path, answer in answers if answer.status_code == 200]

@@ -100,7 +100,7 @@ class DiscoveryView(HostingView):
         """Return the discovery document, of v1 or, where the header asks for it, of v2."""
         document = discovery(
             self.speaks,
-            version=_version(),
+            version=console_version(),
             longest_run_s=settings.JOB_DEADLINE_S,
             most_body_bytes=limits().body_bytes,
         )
@@ -272,7 +272,8 @@ def _invalid(pointer: str, message: str) -> Refusal:
     return Refusal(400, "validation_error", message, {"reason": "invalid", "pointer": pointer})
 
 
-def _version() -> str:
+def console_version() -> str:
+    """Return the version of this Console."""
     try:
         return version("openwop-console")
     except PackageNotFoundError:

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
+from runs.actions import sweeps
 from runs.actions.append import JUDGING_FAILED
 from runs.domain.canary import OPEN_FOR
 from runs.models import CapabilitySnapshot, ConnectionTest, Run
@@ -50,6 +51,7 @@ def sweep(now: datetime | None = None) -> None:
     One that fails keeps none of the others from being done.
     """
     now = now or timezone.now()
+    failed = 0
     for each in (
         ring_for_deliveries,
         lapse_claims,
@@ -72,7 +74,9 @@ def sweep(now: datetime | None = None) -> None:
         try:
             each(now)
         except Exception:
+            failed += 1
             logger.exception("%s failed; the next sweep tries again", each.__name__)
+    sweeps.note("reviews", failed=failed, now=now)
 
 
 def ring_for_deliveries(now: datetime) -> None:

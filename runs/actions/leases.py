@@ -11,9 +11,10 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Q, Subquery
 
 from runs.models import Host, PulledHost, PulledRun
+from runs.models.pulling import at_work, free
 
 MOST_CALLS = 5
 """Calls that may come one after the other in a look, beside the time that it follows a run."""
@@ -49,17 +50,6 @@ class HostLook:
 def lease_time() -> timedelta:
     """Return how long a look may take, with everything that can go slowly in it."""
     return timedelta(seconds=settings.PULL_TAIL_S + MOST_CALLS * settings.PULL_DEADLINE_S)
-
-
-def free(now: datetime) -> Q:
-    """Return the filter for what is due and nobody's."""
-    return Q(next_at__lte=now) & (Q(lease_until=None) | Q(lease_until__lte=now))
-
-
-def at_work(now: datetime) -> QuerySet[PulledHost]:
-    """Return the hosts that have an address and do not rest."""
-    rested = Q(rests_until=None) | Q(rests_until__lte=now)
-    return PulledHost.objects.filter(rested).exclude(host__base_url="")
 
 
 def take_next(now: datetime) -> HostLook | RunLook | None:

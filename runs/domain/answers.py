@@ -18,6 +18,7 @@ _ANSWERS: Mapping[str, str] = {
     "too_many_at_once": "Too much of this host waits for its turn; send again after a moment.",
     "overloaded": "The Console is busier than it can bear; send again after a moment.",
     "database_away": "The database does not answer; send again after a moment, which is harmless.",
+    "metrics_token": "Send the token of OPENWOP_CONSOLE_METRICS_TOKEN as `Bearer`.",
     # The body.
     "media_type": "Send application/json or application/x-ndjson.",
     "charset_unsupported": "Send JSON as UTF-8.",

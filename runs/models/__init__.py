@@ -6,6 +6,7 @@ from runs.models.event import Event, Gap, Refusal
 from runs.models.host import CapabilitySnapshot, Host, HostKey, OwnHost
 from runs.models.pulling import PulledHost, PulledRun, PullRound, RunSnapshot
 from runs.models.run import Run
+from runs.models.sweep import Sweep
 from runs.models.viewer import Viewer, workspaces_of
 from runs.models.workspace import Membership, Role, Workspace
 
@@ -27,6 +28,7 @@ __all__ = [
     "Role",
     "Run",
     "RunSnapshot",
+    "Sweep",
     "Viewer",
     "WebhookSubscription",
     "Workspace",

@@ -124,6 +124,7 @@ class Refusal(models.Model):
                 fields=["host", "day", "reason"], name="refusals_are_counted_once_a_day_and_reason"
             ),
         ]
+        indexes = [models.Index(fields=["day"], name="refusals_of_a_day")]
 
     def __str__(self) -> str:
         return f"{self.reason} × {self.count}"

@@ -1,5 +1,6 @@
 """What is to be read from hosts, and when: the ledger behind every pull."""
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -28,6 +29,12 @@ class Due(models.Model):
         abstract = True
 
 
+def free(now: datetime) -> models.Q:
+    """Return the filter for what is due and nobody's."""
+    is_nobodys = models.Q(lease_until=None) | models.Q(lease_until__lte=now)
+    return models.Q(next_at__lte=now) & is_nobodys
+
+
 class PulledHost(Due):
     """A host that the Console reads from: how it is, and where the walk through its runs stands."""
 
@@ -52,6 +59,12 @@ class PulledHost(Due):
 
     def __str__(self) -> str:
         return f"{self.host}: {self.outcome}"
+
+
+def at_work(now: datetime) -> models.QuerySet[PulledHost]:
+    """Return the hosts that have an address and do not rest."""
+    rested = models.Q(rests_until=None) | models.Q(rests_until__lte=now)
+    return PulledHost.objects.filter(rested).exclude(host__base_url="")
 
 
 class PulledRun(Due):

@@ -102,6 +102,7 @@ class Run(models.Model):
                 condition=models.Q(is_terminal=False),
                 name="runs_that_go_on",
             ),
+            models.Index(fields=["id"], condition=models.Q(held=True), name="runs_held"),
         ]
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import OperationalError, connection, connections
 
-from openwop_console import database_threads
+from openwop_console import database_threads, metrics
 from openwop_console.database_threads import DatabaseThreads
 from tests.factories import event
 from tests.local_servers import closed_port
@@ -58,6 +58,20 @@ def test_the_api_says_503_in_its_own_words_and_when_to_come_again(away, method, 
     assert (reply.status, reply.media_type) == (503, "application/json")
     assert int(reply.headers["retry-after"]) >= 1
     assert reply.json()["error"] == "service_unavailable"
+    assert reply.json()["details"]["reason"] == "database_away"
+    assert took < SOON_S
+
+
+def test_metrics_say_so_too_and_are_asked_for_again(away, settings, monkeypatch):
+    token = settings.METRICS_TOKEN = "a-token-for-metrics-of-tests"
+    monkeypatch.setattr(metrics, "kept", metrics.Kept(metrics.asked))
+    with serving_web() as web:
+        began = time.monotonic()
+        reply = exchange(web, method="GET", path="/metrics", headers=headers(token))
+        took = time.monotonic() - began
+
+    assert (reply.status, reply.media_type) == (503, "application/json")
+    assert int(reply.headers["retry-after"]) >= 1
     assert reply.json()["details"]["reason"] == "database_away"
     assert took < SOON_S
 

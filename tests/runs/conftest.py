@@ -12,6 +12,7 @@ from runs.actions.discovering import look_at_host
 from runs.actions.hosts import connect_host
 from runs.actions.pulling import look_at_run
 from runs.models import Host, PulledRun
+from runs.models.pulling import free
 from tests.factories import add_host_named
 from tests.recorded import RecordedHost, RecordedHosts
 from tests.remote import API_KEY
@@ -69,7 +70,7 @@ def pull(host: Host, *, ahead_s: float = 0) -> int:
 
 
 def _due_and_not_seen(host: Host, *, since: datetime, now: datetime) -> str | None:
-    rows = PulledRun.objects.filter(leases.free(now), host=host)
+    rows = PulledRun.objects.filter(free(now), host=host)
     unseen = rows.filter(Q(looked_at=None) | Q(looked_at__lt=since))
     return unseen.order_by("pk").values_list("run_id", flat=True).first()
 

@@ -22,7 +22,13 @@ class Content(models.Model):
     )
 
     class Meta:
-        indexes = [models.Index(fields=["expires_at"], name="content_by_end")]
+        indexes = [
+            models.Index(
+                fields=["expires_at"],
+                condition=models.Q(erased_at=None),
+                name="content_to_erase",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.sha256[:12]}"

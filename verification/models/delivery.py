@@ -69,6 +69,7 @@ class Delivery(models.Model):
                 name="deliveries_due",
             ),
             models.Index(fields=["run", "created_at", "id"], name="deliveries_in_order"),
+            models.Index(fields=["state"], name="deliveries_by_state"),
         ]
         constraints = [
             models.CheckConstraint(

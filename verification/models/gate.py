@@ -112,6 +112,11 @@ class Finding(models.Model):
         indexes = [
             models.Index(fields=["kind", "status", "-opened_at"], name="findings_by_kind"),
             models.Index(fields=["status", "-opened_at", "-id"], name="findings_newest"),
+            models.Index(
+                fields=["severity"],
+                condition=models.Q(status="standing"),
+                name="findings_standing",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -154,6 +154,7 @@ class Job(models.Model):
                 condition=Q(state__in=["queued", "running"]),
                 name="jobs_unfinished",
             ),
+            models.Index(fields=["state"], name="jobs_by_state"),
             models.Index(
                 fields=["export_at"],
                 condition=Q(export_at__isnull=False),

@@ -143,6 +143,7 @@ def _audit(now: datetime) -> Iterator[Metric]:
 
 def _retention(now: datetime) -> Iterator[Metric]:
     yield from _backlog("retention_overdue", "Kept beyond its time", {
+        "run": judgements.runs_to_erase(now),
         "content": judgements.content_to_erase(now),
         "webhook_delivery": facts.deliveries_to_forget(now),
     })  # fmt: skip

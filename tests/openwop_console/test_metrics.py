@@ -137,7 +137,7 @@ def test_an_empty_console_has_every_family_and_nothing_that_waits(db, scrape):
         assert figure("deliveries", state=state) == 0
     for name in ("deliveries_unsettled_oldest", "jobs_queued_oldest", "audit_unsigned"):
         assert figure(f"{name}_age_seconds") == 0
-    for of in ("content", "webhook_delivery"):
+    for of in ("run", "content", "webhook_delivery"):
         assert figure("retention_overdue", of=of) == 0
     never = {family.name for family in found if not family.samples}
     assert {"openwop_console_newest_event_age_seconds", "openwop_console_sweep_age_seconds"} < never
@@ -374,8 +374,12 @@ def test_an_audit_chain_that_nobody_signs_is_seen_whichever_workspaces_it_is(
     assert scrape()("audit_unsigned_age_seconds") == 0
 
 
-def test_what_is_kept_beyond_its_time_is_seen(host, scrape):
+def test_what_is_kept_beyond_its_time_is_seen(host, settings, scrape):
+    settings.RUN_DAYS = 10
     now = timezone.now()
+    for run in ("old", "new"):
+        send(host, event(0, "run.started", run=run))
+    Run.objects.filter(run_id="old").update(last_event_at=now - 11 * DAY)
     over, erased, _kept = (
         content.keep(workspace=host.workspace_id, kind="note", body=bytes([n])) for n in range(3)
     )
@@ -385,6 +389,8 @@ def test_what_is_kept_beyond_its_time_is_seen(host, scrape):
 
     figure = scrape()
 
+    assert figure("retention_overdue", of="run") == 1
+    assert figure("retention_overdue_oldest_age_seconds", of="run") == about(86_400)
     assert figure("retention_overdue", of="content") == 1
     assert figure("retention_overdue_oldest_age_seconds", of="content") == about(3600)
     assert figure("retention_overdue", of="webhook_delivery") == 1

@@ -5,18 +5,21 @@ As `runs.queries.operating`: asked each time, and of no single run, person or ho
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
+from django.conf import settings
 from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.db.models.functions import Coalesce
 
+from runs.models import Run
 from runs.queries.operating import Waiting, since, waiting
 from runs.rows import fetch
 from verification.domain.delivery import UNSETTLED
 from verification.domain.delivery import State as DeliveryState
 from verification.domain.findings import Severity
 from verification.domain.jobs.states import UNFINISHED, JobState
+from verification.erasable import old_runs
 from verification.models import Content, Delivery, Escalation, Finding, Job, Queue
 from verification.queries.queue import held, unclaimed
 
@@ -54,9 +57,9 @@ class Chains:
 def escalations(now: datetime) -> Sequence[QueueLoad]:
     """Return what waits in each queue, the empty ones included."""
     rows = Escalation.objects.waiting().values("queue").annotate(
-        open=Count("*", filter=unclaimed(now)),
-        claimed=Count("*", filter=held(now)),
-        overdue=Count("*", filter=Q(due_at__lte=now)),
+        open=Count("pk", filter=unclaimed(now)),
+        claimed=Count("pk", filter=held(now)),
+        overdue=Count("pk", filter=Q(due_at__lte=now)),
         first=Min("opened_at"),
     )  # fmt: skip
     loads = {pk: QueueLoad(pk, 0, 0, 0, 0.0) for pk in Queue.objects.values_list("pk", flat=True)}
@@ -124,6 +127,14 @@ def content_to_erase(now: datetime) -> Waiting:
     needed = Delivery.objects.filter(content=OuterRef("pk"), state__in=UNSETTLED)
     over = Content.objects.filter(expires_at__lte=now, erased_at=None).exclude(Exists(needed))
     return waiting(over, "expires_at", now)
+
+
+def runs_to_erase(now: datetime) -> Waiting:
+    """Return the runs that are older than runs are kept and that nothing needs any more."""
+    if not settings.RUN_DAYS:
+        return Waiting(0, 0.0)
+    before = now - timedelta(days=settings.RUN_DAYS)
+    return waiting(old_runs(Run.objects.all(), before).order_by(), "last_event_at", before)
 
 
 def _counted(words: type[StrEnum], found: Iterable[tuple[str, int]]) -> dict[str, int]:

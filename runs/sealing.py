@@ -30,6 +30,15 @@ def unseal(sealed: bytes | memoryview) -> str:
         raise SealBroken from error
 
 
+def opens(sealed: bytes | memoryview) -> bool:
+    """Say whether a sealed secret can be opened with the encryption key in force."""
+    try:
+        unseal(sealed)
+    except (SealBroken, ImproperlyConfigured, ValueError):  # ValueError: it is no key at all
+        return False
+    return True
+
+
 def _fernet() -> Fernet:
     if not settings.ENCRYPTION_KEY:
         raise ImproperlyConfigured("OPENWOP_CONSOLE_ENCRYPTION_KEY must be set.")

@@ -17,6 +17,11 @@ from openwop_console.supervisor.folder import Folder, read_json
 
 LEAST_FREE_BYTES = 1024**3
 MOST_CLOCK_SKEW_S = 2.0
+SWEEPS = ("hosts", "reviews")
+SWEEPS_MISSED = 5
+"""Sweeps that may fail to come before the clock or its worker counts as gone."""
+LEAST_SWEEP_AGE_S = 60.0
+"""Younger than this a sweep is on time on any machine, however busy."""
 PING_TIMEOUT_S = 3.0
 
 
@@ -35,7 +40,10 @@ class Finding:
 @data_dir
 @click.pass_context
 def command(ctx: click.Context, folder: Folder, *, as_json: bool) -> None:
-    """Check Python, servers, migrations, worker, disk and clock. Exit 1 if anything is bad."""
+    """Check Python, servers, migrations, keys, worker, sweeps, disk and clock.
+
+    Exit 1 if anything is bad.
+    """
     findings = list(examine(folder))
     if as_json:
         show_json([asdict(finding) for finding in findings])
@@ -58,15 +66,17 @@ def examine(folder: Folder) -> Iterator[Finding]:
         yield Finding("console", well=False, state="not running", fix=error.message)
         return
     yield web(folder)
-    for part, look in (("postgresql", postgresql), ("migrations", migrations), ("clock", clock)):
-        finding = _asked(part, look)
-        yield finding
-        if part == "postgresql" and not finding.well:
-            break
+    database = [_asked("postgresql", postgresql)]
+    if database[0].well:
+        database += [_asked("migrations", migrations), _asked("clock", clock)]
+    yield from database
     answered = _asked("redis", redis)
     yield answered
     if answered.well:
         yield _asked("worker", worker)
+    if len(database) > 1 and all(finding.well for finding in database[:2]):
+        yield _asked("sweeps", sweeps)
+        yield _asked("credentials", credentials)
 
 
 def python() -> Finding:
@@ -155,6 +165,38 @@ def worker() -> Finding:
         state="no answer",
         fix="Decisions wait until one runs: `openwop-console worker`, or see logs/worker.log.",
     )
+
+
+def sweeps() -> Finding:
+    """Say how long ago what was left lying was last looked for."""
+    from django.conf import settings
+    from django.utils import timezone
+
+    from runs.queries.operating import sweeps as ended
+
+    found = ended(timezone.now())
+    fix = "See the logs of beat and worker: gates, claims and lost deliveries wait for a sweep."
+    if len(found) < len(SWEEPS):
+        return Finding("sweeps", well=False, state="not all came yet", fix=fix)
+    age_s = max(age_s for age_s, _ in found.values())
+    failed = sum(failed for _, failed in found.values())
+    most_s = max(LEAST_SWEEP_AGE_S, SWEEPS_MISSED * settings.SWEEP_INTERVAL_S)
+    state = f"the last {age_s:.0f} s ago" + (f", {failed} parts failed" if failed else "")
+    well = age_s <= most_s and not failed
+    return Finding("sweeps", well, state, "" if well else fix)
+
+
+def credentials() -> Finding:
+    """Try whether what is sealed can be opened: the key may be another's, as after a restore."""
+    from runs.sealing import opens
+    from verification.queries.operating import sealed
+
+    kept = [opens(each) for each in sealed()]
+    if all(kept):
+        return Finding("credentials", well=True, state=f"{len(kept)} sealed, all can be opened")
+    state = f"{kept.count(False)} of {len(kept)} cannot be opened"
+    fix = "Set OPENWOP_CONSOLE_ENCRYPTION_KEY to the key that they were sealed with."
+    return Finding("credentials", well=False, state=state, fix=fix)
 
 
 def _asked(part: str, look: Callable[[], Finding]) -> Finding:

@@ -3,7 +3,7 @@
 As `runs.queries.operating`: asked each time, and of no single run, person or host.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.db.models.functions import Coalesce
 
-from runs.models import Run
+from runs.models import Host, RetiringSecret, Run
 from runs.queries.operating import Waiting, since, waiting
 from runs.rows import fetch
 from verification.domain.delivery import UNSETTLED
@@ -20,7 +20,17 @@ from verification.domain.delivery import State as DeliveryState
 from verification.domain.findings import Severity
 from verification.domain.jobs.states import UNFINISHED, JobState
 from verification.erasable import old_runs
-from verification.models import Content, Delivery, Escalation, Finding, Job, Queue
+from verification.models import (
+    CataloguedModel,
+    Content,
+    Delivery,
+    Escalation,
+    Finding,
+    Job,
+    Queue,
+    ReviewWebhook,
+    SigningKey,
+)
 from verification.queries.queue import held, unclaimed
 
 
@@ -135,6 +145,21 @@ def runs_to_erase(now: datetime) -> Waiting:
         return Waiting(0, 0.0)
     before = now - timedelta(days=settings.RUN_DAYS)
     return waiting(old_runs(Run.objects.all(), before).order_by(), "last_event_at", before)
+
+
+def sealed() -> Iterator[bytes]:
+    """Yield every credential that is kept sealed, still sealed."""
+    for rows, column in (
+        (Host.objects.all(), "sealed_api_key"),
+        (Host.objects.all(), "sealed_webhook_secret"),
+        (RetiringSecret.objects.all(), "sealed"),
+        (ReviewWebhook.objects.all(), "sealed_secret"),
+        (CataloguedModel.objects.all(), "sealed_key"),
+        (SigningKey.objects.all(), "sealed_private_key"),
+    ):
+        for value in rows.values_list(column, flat=True).iterator():
+            if value:
+                yield bytes(value)
 
 
 def _counted(words: type[StrEnum], found: Iterable[tuple[str, int]]) -> dict[str, int]:

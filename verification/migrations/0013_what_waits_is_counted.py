@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('runs', '0008_sweeps_leave_a_trace'),
-        ('verification', '0011_tasks_by_assignee'),
+        ('verification', '0012_findings_by_new_rules'),
     ]
 
     operations = [

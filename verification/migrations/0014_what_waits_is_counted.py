@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('runs', '0008_sweeps_leave_a_trace'),
-        ('verification', '0012_findings_by_new_rules'),
+        ('verification', '0013_plans_ring_the_bell'),
     ]
 
     operations = [

@@ -11,6 +11,7 @@ from openwop_console import frame, health, metrics, openapi, styleguide
 from openwop_console.error_pages import api_not_found
 from openwop_console.pages import (
     analytics,
+    downloads,
     escalation,
     finding,
     findings,
@@ -43,6 +44,8 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="runs"), name="home"),
     *review_pages,
     path("runs", run_list.view, name="runs"),
+    path("runs/export", downloads.runs, name="runs-export"),
+    path("runs/<slug:host>/<run:run>/export", downloads.run, name="run-export"),
     path("runs/<slug:host>/<run:run>/lines/<int:position>", run.line, name="line"),
     path("runs/<slug:host>/<run:run>", run.view, name="run"),
     path("queue", queue.view, name="queue"),
@@ -67,6 +70,7 @@ urlpatterns = [
     path("settings/hosts/new", hosts.new, name="settings-host-new"),
     path("settings/hosts/<slug:slug>", host.view, name="settings-host"),
     path("analytics", analytics.view, name="analytics"),
+    path("analytics/<slug:name>/export", downloads.figure, name="figure-export"),
     path("styleguide", styleguide.view, name="styleguide"),
     path("login", frame.Login.as_view(), name="login"),
     path("logout", auth.LogoutView.as_view(), name="logout"),

@@ -60,6 +60,8 @@ def show_all(
 ) -> None:
     """List runs, newest activity first."""
     adopt(folder)
+    from django.utils import timezone
+
     from runs.models import Host, Run
     from runs.queries.api import run_document
     from runs.queries.run_list import RunFilters, narrow
@@ -67,7 +69,7 @@ def show_all(
     if host_id and not Host.objects.filter(slug=host_id).exists():
         raise click.ClickException(f"There is no host {host_id}; see `hosts list`.")
     filters = RunFilters(host=host_id, status=status or "", standing=standing or "", q=search)
-    found = narrow(Run.objects.all(), filters).select_related("host")
+    found = narrow(Run.objects.all(), filters, now=timezone.now()).select_related("host")
     rows = [
         run_document(run, gaps=False) for run in found.order_by("-last_event_at", "-pk")[:limit]
     ]

@@ -1,6 +1,6 @@
 """How runs end, what critics say, how long people take."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from csp.decorators import csp_update
@@ -43,12 +43,8 @@ _MAP_STYLES = "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='"
 @require_GET
 def view(request: HttpRequest) -> HttpResponse:
     """Show the numbers of a span of days."""
-    chosen = request.GET.get("days", "30")
-    chosen = chosen if chosen in SPANS else "30"
-    until = timezone.now()
-    since = until - timedelta(days=int(chosen) - 1)
-    days = outcomes_by_day(request.user, since, until)
-    verifiers = verdicts_by_verifier(request.user, since)
+    chosen = _days(request)
+    since = _since(request)
     context = {
         "tabs": [
             {
@@ -59,34 +55,57 @@ def view(request: HttpRequest) -> HttpResponse:
             }
             for key, label in SPANS.items()
         ],
-        "figures": [
-            {
-                "id": "outcomes",
-                "title": "How runs ended",
-                "label": "Runs per day by how they ended",
-                "spec": stacked(days, OUTCOMES),
-                "head": ["Day", *(label for label, _ in OUTCOMES.values())],
-                "rows": _table([day for day in reversed(days) if day.total], list(OUTCOMES)),
-                "total": sum(day.total for day in days),
-                "least": LEAST,
-            },
-            {
-                "id": "verdicts",
-                "title": "What critics said",
-                "label": "Verdicts by verifier",
-                "spec": stacked(verifiers, VERDICTS, sideways=True),
-                "head": ["Verifier", *(label for label, _ in VERDICTS.values())],
-                "rows": _table(verifiers, list(VERDICTS)),
-                "total": sum(each.total for each in verifiers),
-                "least": LEAST,
-            },
-        ],
+        "figures": figures_of(request),
         "patience": patience(request.user, since),
         "own": habits(request.user, since, of=person_of(request)),
         "habits": habits(request.user, since) if leads(request.user) else None,
         "hasty_s": HASTY_S,
     }
     return render(request, "analytics.html", context)
+
+
+def figures_of(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the figures of the page, each with the same numbers as rows."""
+    since = _since(request)
+    days = outcomes_by_day(request.user, since, timezone.now())
+    verifiers = verdicts_by_verifier(request.user, since)
+    return [
+        {
+            "id": "outcomes",
+            "title": "How runs ended",
+            "label": "Runs per day by how they ended",
+            "export_url": _export("outcomes", request),
+            "spec": stacked(days, OUTCOMES),
+            "head": ["Day", *(label for label, _ in OUTCOMES.values())],
+            "rows": _table([day for day in reversed(days) if day.total], list(OUTCOMES)),
+            "total": sum(day.total for day in days),
+            "least": LEAST,
+        },
+        {
+            "id": "verdicts",
+            "title": "What critics said",
+            "label": "Verdicts by verifier",
+            "export_url": _export("verdicts", request),
+            "spec": stacked(verifiers, VERDICTS, sideways=True),
+            "head": ["Verifier", *(label for label, _ in VERDICTS.values())],
+            "rows": _table(verifiers, list(VERDICTS)),
+            "total": sum(each.total for each in verifiers),
+            "least": LEAST,
+        },
+    ]
+
+
+def _export(figure: str, request: HttpRequest) -> str:
+    return f"{reverse('figure-export', args=[figure])}?days={_days(request)}"
+
+
+def _days(request: HttpRequest) -> str:
+    chosen = request.GET.get("days", "30")
+    return chosen if chosen in SPANS else "30"
+
+
+def _since(request: HttpRequest) -> datetime:
+    return timezone.now() - timedelta(days=int(_days(request)) - 1)
 
 
 def _table(shares: list[Share], words: list[str]) -> list[list[Any]]:

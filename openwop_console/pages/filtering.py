@@ -7,6 +7,14 @@ from django.urls import reverse
 
 from runs.queries.filters import Filters
 
+WITHIN = {
+    "1h": "the last hour",
+    "24h": "the last day",
+    "7d": "the last 7 days",
+    "30d": "the last 30 days",
+}
+"""Words for `within`."""
+
 
 def list_address(page: str, filters: Filters, **changes: str) -> str:
     """Return the address of a list as its filters keep it, with some of them changed.
@@ -26,7 +34,7 @@ def chips(page: str, filters: Filters) -> list[dict[str, Any]]:
     return [
         {
             "label": "Search" if name == "q" else name.capitalize(),
-            "value": value if name == "q" else value.replace("_", " "),
+            "value": value if name == "q" else WITHIN.get(value, value.replace("_", " ")),
             "clear_url": list_address(page, filters, before="", **{name: ""}),
         }
         for name, value in filters.active.items()

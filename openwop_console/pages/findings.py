@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from openwop_console.pages.filtering import chips, list_address
+from openwop_console.pages.filtering import WITHIN, chips, list_address
 from openwop_console.pages.run import address_of
 from runs.models import Viewer
 from verification.domain.findings import GRAVEST_FIRST, FindingKind
@@ -27,12 +27,6 @@ from verification.queries.findings import (
     unverified_commits,
 )
 
-TIMES = {
-    "1h": "the last hour",
-    "24h": "the last day",
-    "7d": "the last 7 days",
-    "30d": "the last 30 days",
-}
 STATUSES = {STANDING: "standing", WITHDRAWN: "withdrawn", ANY: "standing and withdrawn"}
 
 
@@ -120,7 +114,7 @@ def _filters(page: Page) -> dict[str, Any]:
     choices = {
         "kind": ("Finding", "any", [(kind.value, kind.value) for kind in FindingKind]),
         "host": ("Host", "any", [(slug, slug) for slug in page.hosts]),
-        "within": ("Noted", "any time", list(TIMES.items())),
+        "within": ("Noted", "any time", list(WITHIN.items())),
         "status": ("Status", "", list(STATUSES.items())),
     }
     return {

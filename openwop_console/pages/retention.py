@@ -5,13 +5,13 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from openwop_console.pages.audit import rows_of
-from openwop_console.pages.run import address_of
+from openwop_console.pages.run import address_of, visible
 from openwop_console.pages.settings_frame import administers, person_of, tabs, workspace_of
 from runs.models import Run
 from verification.actions.audit import actor_of
@@ -38,8 +38,7 @@ def view(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def erase(request: HttpRequest, host: str, run: str) -> HttpResponse:
     """Show what a run is, and erase it for whoever writes its id."""
-    visible = Run.objects.visible_to(request.user).select_related("host", "workspace")
-    found: Run = get_object_or_404(visible, host__slug=host, run_id=run)
+    found = visible(request, host, run)
     if not administers(request, found.workspace_id):
         raise PermissionDenied
     if request.method == "GET":

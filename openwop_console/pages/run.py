@@ -51,7 +51,7 @@ SHOWN_FINDINGS = 8
 @require_GET
 def view(request: HttpRequest, host: str, run: str) -> HttpResponse:
     """Show one run, at its newest lines, at `?seq=`, above `?before=`, or as known `?at=`."""
-    found = _visible(request, host, run)
+    found = visible(request, host, run)
     at = _position(request.GET.get("at", ""), found)
     if at is not None:
         shown = content_at(found, at)
@@ -64,7 +64,7 @@ def view(request: HttpRequest, host: str, run: str) -> HttpResponse:
 @require_GET
 def line(request: HttpRequest, host: str, run: str, position: int) -> HttpResponse:
     """Show one line in full: payload, envelope, what was noticed about it."""
-    found = _visible(request, host, run)
+    found = visible(request, host, run)
     event = get_object_or_404(Event, run=found, position=position)
     part = "#payload" if request.headers.get("HX-Request") else ""
     return render(request, f"runs/payload.html{part}", {"event": _full(found, event)})
@@ -141,15 +141,19 @@ def address_of(run: Run) -> str:
 def _links(request: HttpRequest, run: Run) -> list[dict[str, str]]:
     """Return where one may go from a run: what people did about it, and its end."""
     here = [run.host.slug, run.run_id]
-    links = [{"label": "Audit", "icon": "audit", "url": reverse("run-audit", args=here)}]
+    links = [
+        {"label": "Audit", "icon": "audit", "url": reverse("run-audit", args=here)},
+        {"label": "Export", "icon": "download", "url": reverse("run-export", args=here)},
+    ]
     if administers(request, run.workspace_id):
         links.append({"label": "Erase…", "icon": "cross", "url": reverse("run-erase", args=here)})
     return links
 
 
-def _visible(request: HttpRequest, host: str, run: str) -> Run:
-    visible = Run.objects.visible_to(request.user).select_related("host")
-    return get_object_or_404(visible, host__slug=host, run_id=run)
+def visible(request: HttpRequest, host: str, run: str) -> Run:
+    """Return the run that an address names. Raises Http404: none that whoever asks may see."""
+    seen = Run.objects.visible_to(request.user).select_related("host")
+    return get_object_or_404(seen, host__slug=host, run_id=run)
 
 
 def _window(run: Run, sequence: str, before: str) -> Window:

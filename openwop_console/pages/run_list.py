@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from openwop_console.frame import COMMAND
-from openwop_console.pages.filtering import chips, list_address
+from openwop_console.pages.filtering import WITHIN, chips, list_address
 from openwop_console.pages.host import find
 from openwop_console.pages.sending import address, curl, hello
 from runs.domain.projection import Outcome, RunStatus
@@ -60,6 +60,7 @@ def content(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
             "newer_url": list_address("runs", filters, before="") if filters.before else "",
             "older_url": list_address("runs", filters, before=page.next) if page.next else "",
         },
+        "export_url": list_address("runs-export", filters, before="") if page.runs else "",
         "hidden": page.hidden,
         "hidden_url": list_address("runs", filters, before="", tasks="shown"),
         "first_event": _first_event(viewer, page),
@@ -106,6 +107,7 @@ def _filters(page: Page) -> dict[str, Any]:
         "status": ("Status", [status.value for status in RunStatus]),
         "outcome": ("Outcome", [outcome.value for outcome in Outcome]),
         "host": ("Host", page.hosts),
+        "within": ("Last event", list(WITHIN)),
     }
     return {
         "q": filters.q,
@@ -115,7 +117,9 @@ def _filters(page: Page) -> dict[str, Any]:
                 "name": name,
                 "label": label,
                 "value": getattr(filters, name),
-                "options": [(value, value.replace("_", " ")) for value in values],
+                "options": [
+                    (value, WITHIN.get(value, value.replace("_", " "))) for value in values
+                ],
             }
             for name, (label, values) in choices.items()
         ],

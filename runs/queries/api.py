@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils import timezone
+
 from runs.domain.timestamps import written
 from runs.lines import missing_of
 from runs.models import Event, Run, Viewer
@@ -16,7 +18,9 @@ def runs_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     """Return `{runs, next}`: one page of the runs that the viewer sees."""
     filters = RunFilters.of(query)
     size = _number(query.get("limit"), PAGE, 1, 200)
-    runs = narrow(Run.objects.visible_to(viewer), filters).select_related("host")
+    runs = narrow(Run.objects.visible_to(viewer), filters, now=timezone.now()).select_related(
+        "host"
+    )
     cursor = query.get("cursor", "")
     found = list(below(runs.order_by("-last_event_at", "-pk"), cursor)[: size + 1])
     return {

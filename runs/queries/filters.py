@@ -2,9 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from typing import Self
 
 _LONGEST = 300
+TIMES: Mapping[str, timedelta] = {
+    "1h": timedelta(hours=1),
+    "24h": timedelta(days=1),
+    "7d": timedelta(days=7),
+    "30d": timedelta(days=30),
+}
+"""What `within` may say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from runs.domain.readers import ACTOR_TURN
 from runs.models import Event, Host, Run, Viewer
 from runs.models.run import RunQuerySet
 from runs.models.viewer import seen_by
-from runs.queries.filters import Filters
+from runs.queries.filters import TIMES, Filters
 from runs.rows import fetch
 
 PAGE = 50
@@ -35,6 +35,8 @@ class RunFilters(Filters):
     host: str = ""
     standing: str = ""
     q: str = ""
+    within: str = ""
+    """How long ago the last event may be: one of `TIMES`."""
     tasks: str = ""
     """`shown`: the runs of single tasks of the Console's jobs as well."""
 
@@ -108,7 +110,7 @@ def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_afte
     counts = visible.aggregate(
         total=Count("pk"), **{key: Count("pk", filter=rule) for key, (_, rule) in tiles.items()}
     )
-    found = narrow(visible, filters, tiles)
+    found = narrow(visible, filters, tiles, now=now)
     newest = found.select_related("host").order_by("-last_event_at", "-pk")
     runs = list(below(newest, filters.before)[: PAGE + 1])
     shown = runs[:PAGE]
@@ -124,15 +126,35 @@ def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_afte
             .values_list("slug", flat=True)[:MOST_HOSTS]
         ),
         total=counts["total"],
-        hidden=narrow(every.quiet_tasks(), filters, tiles).count() if filters.hides_tasks else 0,
+        hidden=narrow(every.quiet_tasks(), filters, tiles, now=now).count()
+        if filters.hides_tasks
+        else 0,
         filters=filters,
     )
 
 
-def narrow(
-    runs: RunQuerySet, filters: RunFilters, tiles: Mapping[str, tuple[str, Q]] | None = None
+def every_match(
+    viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_after_s: int
 ) -> RunQuerySet:
-    """Keep the runs that the filters name; an unknown tile keeps none."""
+    """Return all runs that the viewer sees and the filters keep, the newest first."""
+    every = Run.objects.visible_to(viewer)
+    visible = every.without_quiet_tasks() if filters.hides_tasks else every
+    tiles = _tiles(now - timedelta(seconds=stalled_after_s))
+    found = narrow(visible, filters, tiles, now=now)
+    return found.select_related("host").order_by("-last_event_at", "-pk")
+
+
+def narrow(
+    runs: RunQuerySet,
+    filters: RunFilters,
+    tiles: Mapping[str, tuple[str, Q]] | None = None,
+    *,
+    now: datetime,
+) -> RunQuerySet:
+    """Keep the runs that the filters name; an unknown tile or time keeps none."""
+    if filters.within:
+        span = TIMES.get(filters.within)
+        runs = runs.filter(last_event_at__gte=now - span) if span else runs.none()
     if filters.tile:
         known = (tiles or {}).get(filters.tile)
         runs = runs.filter(known[1]) if known else runs.none()

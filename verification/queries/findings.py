@@ -10,19 +10,13 @@ from django.db.models import Count, Exists, OuterRef, Q, Sum
 
 from runs.models import Host, Viewer
 from runs.models.viewer import seen_by
-from runs.queries.filters import Filters
+from runs.queries.filters import TIMES, Filters
 from verification.domain.findings import GRAVEST_FIRST
 from verification.models import Finding, Judgement
 from verification.queries.gates import gates_on_children
 
 PAGE = 50
 STANDING, WITHDRAWN, ANY = "standing", "withdrawn", "any"
-TIMES: Mapping[str, timedelta] = {
-    "1h": timedelta(hours=1),
-    "24h": timedelta(days=1),
-    "7d": timedelta(days=7),
-    "30d": timedelta(days=30),
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from runs.describing import answers, refer, text
 from runs.limits import limits_document
 from runs.models import Run
 from runs.queries.api import run_document, run_page, runs_page
+from runs.queries.filters import TIMES
 from runs.queries.run_list import SEARCHED_RESULTS, SEARCHED_RUNS
 from runs.refusal import Refusal
 
@@ -71,6 +72,9 @@ class RunsView(ReadingView):
             OpenApiParameter("outcome", str, description="Only of this outcome."),
             OpenApiParameter("host", str, description="Only of this host."),
             OpenApiParameter("standing", str, description="Only with this worst gate."),
+            OpenApiParameter(
+                "within", str, enum=[*TIMES], description="Only with an event since then."
+            ),
             OpenApiParameter(
                 "q",
                 str,

@@ -1,14 +1,16 @@
 """The API's answers about runs, in the shapes that OpenWOP clients know."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from runs.domain.timestamps import written
 from runs.lines import missing_of
 from runs.models import Event, Run, Viewer
-from runs.queries.run_list import PAGE, RunFilters, below, key_of, narrow
+from runs.queries.run_list import PAGE, RunFilters, below, key_of, narrow, tiles_at
 
 MOST_EVENTS = 1000
 _DEFAULT_EVENTS = 200
@@ -18,9 +20,9 @@ def runs_page(viewer: Viewer, query: Mapping[str, str]) -> dict[str, Any]:
     """Return `{runs, next}`: one page of the runs that the viewer sees."""
     filters = RunFilters.of(query)
     size = _number(query.get("limit"), PAGE, 1, 200)
-    runs = narrow(Run.objects.visible_to(viewer), filters, now=timezone.now()).select_related(
-        "host"
-    )
+    now = timezone.now()
+    tiles = tiles_at(now - timedelta(seconds=settings.STALLED_AFTER_S))
+    runs = narrow(Run.objects.visible_to(viewer).select_related("host"), filters, tiles, now=now)
     cursor = query.get("cursor", "")
     found = list(below(runs.order_by("-last_event_at", "-pk"), cursor)[: size + 1])
     return {

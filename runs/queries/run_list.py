@@ -80,7 +80,7 @@ def _stalled(stalled_before: datetime) -> Q:
     return Q(status__in=LIVE_STATUSES, last_event_at__lt=stalled_before)
 
 
-def _tiles(stalled_before: datetime) -> dict[str, tuple[str, Q]]:
+def tiles_at(stalled_before: datetime) -> dict[str, tuple[str, Q]]:
     """Return the tiles: label and condition by key, in the order of the page."""
     return {
         "running": ("Running", Q(status__in=LIVE_STATUSES, last_event_at__gte=stalled_before)),
@@ -106,7 +106,7 @@ def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_afte
     stalled_before = now - timedelta(seconds=stalled_after_s)
     every = Run.objects.visible_to(viewer)
     visible = every.without_quiet_tasks() if filters.hides_tasks else every
-    tiles = _tiles(stalled_before)
+    tiles = tiles_at(stalled_before)
     counts = visible.aggregate(
         total=Count("pk"), **{key: Count("pk", filter=rule) for key, (_, rule) in tiles.items()}
     )
@@ -139,7 +139,7 @@ def every_match(
     """Return all runs that the viewer sees and the filters keep, the newest first."""
     every = Run.objects.visible_to(viewer)
     visible = every.without_quiet_tasks() if filters.hides_tasks else every
-    tiles = _tiles(now - timedelta(seconds=stalled_after_s))
+    tiles = tiles_at(now - timedelta(seconds=stalled_after_s))
     found = narrow(visible, filters, tiles, now=now)
     return found.select_related("host").order_by("-last_event_at", "-pk")
 

@@ -130,6 +130,18 @@ def test_runs_of_other_hosts_are_not_listed(host, other_host, caller):
     assert [run["runId"] for run in caller.get("/api/v1/runs").json()["runs"]] == ["mine"]
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("tile=failed", ["bad"]), ("tile=running", ["good"]), ("within=1h", ["bad", "good"]),
+     ("tile=nothing", []), ("within=nothing", [])],
+)  # fmt: skip
+def test_the_list_is_narrowed_as_the_page_is(host, caller, query, found):
+    send(host, event(0, "run.started", run="good"))
+    send(host, event(0, "run.started", run="bad"), event(1, "run.failed", run="bad"))
+
+    assert [run["runId"] for run in caller.get(f"/api/v1/runs?{query}").json()["runs"]] == found
+
+
 def test_the_list_is_read_in_pages(host, caller):
     for number in range(5):
         send(host, event(0, run=f"r-{number}"))

@@ -94,6 +94,7 @@ sockets_urlpatterns = [
     path("ws/findings/<int:pk>/", sockets.FindingConsumer.as_asgi()),
     path("ws/jobs/", sockets.JobListConsumer.as_asgi()),
     path("ws/jobs/<uuid:uid>/", sockets.JobConsumer.as_asgi()),
+    path("ws/jobs/<uuid:uid>/plan/", sockets.PlanConsumer.as_asgi()),
     path("ws/settings/hosts/<slug:slug>/", sockets.HostConsumer.as_asgi()),
     path("ws/queue/", sockets.QueueConsumer.as_asgi()),
     path("ws/queue/many/<int:batch>/", sockets.BatchConsumer.as_asgi()),

@@ -24,7 +24,6 @@ from verification.domain.errors import VerificationError
 from verification.domain.jobs.plan_changes import digest
 from verification.domain.jobs.plan_faults import Fault, faults_in
 from verification.domain.refusals import AlreadyResolved, StaleView
-from verification.job_ledger import PlanResolution
 from verification.jobs_api import find_job
 from verification.models import Job
 from verification.queries.job_tasks import PlanView, team_view
@@ -73,8 +72,7 @@ def view(request: HttpRequest, uid: UUID) -> HttpResponse:
     if request.method == "POST":
         return _decide(request, job, proposed, by)
     if proposed is None:
-        made = None if plan is None else plan.resolution
-        messages.info(request, str(NothingToApprove()) if made is None else _sentence(made))
+        messages.info(request, _late(plan))
         return redirect("job", uid)
     return _page(request, job, proposed, _as_typed(proposed), Told())
 
@@ -89,8 +87,15 @@ def _waiting(plan: PlanView | None) -> Plan | None:
     return None if plan is None or not plan.awaits_approval else plan.proposed
 
 
-def _sentence(made: PlanResolution) -> str:
-    return str(AlreadyResolved(made.word, made.by, "plan"))
+def late(job: Job) -> str:
+    """Return why a job's plan waits for nobody any more, in a sentence; empty while it waits."""
+    plan = _plan(job)
+    return _late(plan) if _waiting(plan) is None else ""
+
+
+def _late(plan: PlanView | None) -> str:
+    made = None if plan is None else plan.resolution
+    return str(NothingToApprove() if made is None else AlreadyResolved(made.word, made.by, "plan"))
 
 
 def _decide(request: HttpRequest, job: Job, proposed: Plan | None, by: str) -> HttpResponse:
@@ -182,6 +187,7 @@ def _page(
         "tasks": tasks,
         "graph": graph(tasks),
         "url": reverse("job", args=[job.uid]),
+        "live_url": f"/ws/jobs/{job.uid}/plan/" if proposed is not None else "",
     }
     return render(request, "verification/job_plan.html", context, status=told.status)
 

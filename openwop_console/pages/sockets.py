@@ -15,6 +15,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.http import QueryDict
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 
 from openwop_console.frame import waiting_counts
@@ -26,6 +27,7 @@ from openwop_console.pages import (
     host,
     job,
     job_parts,
+    job_plan,
     job_team,
     jobs,
     queue,
@@ -373,6 +375,18 @@ class JobConsumer(PageConsumer):
         )
         self.sent_tasks, self.seen_tasks = looks, len(looks)
         return render_to_string("verification/job_team.html#changes", shown)
+
+
+class PlanConsumer(JobConsumer):
+    """A plan that waits: somebody else may decide on it while it is read."""
+
+    def news(self, user: Viewer) -> str | None:
+        """Return whether it still waits; what is typed is left alone."""
+        found = job_parts.find(user, self.scope["url_route"]["kwargs"]["uid"])
+        if found is None:
+            return None
+        late = {"late": job_plan.late(found), "url": reverse("job", args=[found.uid]), "oob": True}
+        return badge(user) + render_to_string("verification/job_plan.html#late", late)
 
 
 class HostConsumer(PageConsumer):

@@ -123,6 +123,7 @@ def test_a_plan_that_waits_reaches_whoever_works_the_queue_until_one_of_two_has_
     expect(queue.locator("#queue-plans")).to_be_empty()
     expect(queue.locator("#bell-list")).not_to_contain_text("Plan of team")
 
+    expect(second.locator("#plan-late")).to_contain_text("The plan was already decided by")
     second.get_by_role("button", name="Approve and start").click()
     expect(second.get_by_role("alert")).to_contain_text("The plan was already decided by")
     expect(second.locator("main")).to_contain_text("How the plan that is run differs from yours")

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.test import Client
 
+from openwop_console.pages.sockets import PlanConsumer
 from tests.verification.jobs.building import team_document, team_started, worked
 from verification.domain.jobs.plan_changes import digest
 from verification.models import AuditEntry, Job
@@ -206,6 +207,21 @@ def test_another_plan_than_was_looked_at_is_not_decided_on(page, job, move, seen
     assert "How the plan that waits differs from yours" in answer.text
     assert "<del>Mine.</del> <ins>Find it.</ins>" in answer.text
     assert team_view(job).plan.awaits_approval
+
+
+def test_an_open_page_is_told_that_somebody_else_has_decided(page, job, ada, ben, other_host):
+    socket = PlanConsumer()
+    socket.scope = {"url_route": {"kwargs": {"uid": job.uid}}}
+    other = Client()
+    other.force_login(ben)
+    assert f'ws-connect="/ws/jobs/{job.uid}/plan/"' in page.get(f"/jobs/{job.uid}/plan").text
+    before = socket.news(ada)
+    decided(other, job, move="reject")
+
+    assert '<div id="plan-late" hidden hx-swap-oob="true"></div>' in before
+    assert "The plan was already decided by ben: rejected." in socket.news(ada)
+    socket.scope = {"url_route": {"kwargs": {"uid": team_started(other_host).uid}}}
+    assert socket.news(ada) is None
 
 
 def test_the_job_says_who_decided_on_its_plan(page, job):

@@ -15,6 +15,7 @@ _TABS = (
     ("Deliveries", "settings-deliveries", False),
     ("Queues", "settings-queues", True),
     ("Hosts", "settings-hosts", True),
+    ("People", "settings-people", True),
     ("Retention", "settings-retention", True),
 )
 

@@ -56,4 +56,4 @@ class NameTaken(Exception):
 
     def __init__(self, username: str) -> None:
         self.username = username
-        super().__init__(f"There is a {username} already.")
+        super().__init__(f"The name {username} is taken.")

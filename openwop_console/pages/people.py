@@ -42,7 +42,9 @@ class PersonForm(forms.Form):
         help_text="For messages, if they want any.",
         widget=forms.EmailInput(attrs={**_INPUT, "autocomplete": "off"}),
     )
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.REVIEWER.value)
+    role = forms.ChoiceField(
+        choices=Role.choices, initial=Role.REVIEWER.value, widget=forms.Select(attrs=_INPUT)
+    )
 
 
 class PasswordForm(PasswordChangeForm):
@@ -64,7 +66,7 @@ def view(request: HttpRequest) -> HttpResponse:
     form = PersonForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and _add(request, workspace, form):
         return _back(workspace)
-    wanted = request.GET.get("remove", "")
+    wanted = request.GET.get("sure", "")
     members = Membership.objects.filter(workspace=workspace).select_related("user")
     shown = {
         "tabs": tabs(request, _TAB),
@@ -73,7 +75,8 @@ def view(request: HttpRequest) -> HttpResponse:
         "members": members.order_by("user__username"),
         "roles": Role.choices,
         "made": shown_once.taken(request, page="people"),
-        "sure": members.filter(pk=int(wanted)).first() if wanted.isdecimal() else None,
+        "sure": members.filter(pk=int(wanted[:18])).first() if wanted.isdecimal() else None,
+        "do": request.GET.get("do", ""),
     }
     return render(request, "settings/people.html", shown, status=422 if form.errors else 200)
 

@@ -106,7 +106,9 @@ def test_the_last_administrator_stays(as_abe, abe, what, more):
 
 
 def test_whoever_is_taken_out_sees_nothing_of_it_any_more(as_abe, ada, host):
-    assert "Take ada out of" in text_of(as_abe.get(f"/settings/people?remove={member('ada').pk}"))
+    assert "Take ada out of" in text_of(
+        as_abe.get(f"/settings/people?do=remove&sure={member('ada').pk}")
+    )
 
     do(as_abe, "ada", "remove")
 

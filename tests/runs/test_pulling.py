@@ -228,6 +228,29 @@ def test_a_snapshot_is_kept_with_what_the_run_waits_for_and_no_token(connected):
     assert PulledHost.objects.get(host=host).lists_interrupts is True
 
 
+def test_what_only_the_snapshot_names_is_found_once_it_is_no_older_than_the_events(connected):
+    bound = "acme/run-0123456789abcdef"
+    with v2_host() as remote:
+        remote.runs[bound] = [event(0, "run.started", run=bound, schemaVersion=1)]
+        remote.status[bound] = "waiting-approval"
+        remote.told[bound] = {"interrupt": {"nodeId": "review", "kind": "approval"}}
+        host = connected(remote, api_key="k")
+        Host.objects.filter(pk=host.pk).update(protocol_major=2)
+        found = []
+        for _ in range(3):
+            due(host, bound)
+            pull(host)
+            found.append(Event.objects.filter(type="console.interrupt.found").count())
+
+    assert found == [0, 1, 1]
+    line = Event.objects.get(type="console.interrupt.found")
+    assert line.payload == {
+        "nodeId": "review", "interruptId": None, "kind": "approval", "atSequence": 0,
+    }  # fmt: skip
+    run = run_of(host, bound)
+    assert (run.status, run.open_escalations) == ("running", 1)
+
+
 def test_children_and_parents_that_a_snapshot_names_are_read_too(remotes, connected):
     remote = remotes("sqlite")
     parent = remote.play(longest("sqlite"), "parent")

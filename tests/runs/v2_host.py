@@ -24,6 +24,8 @@ class V2Host:
     def __init__(self) -> None:
         self.runs: dict[str, list[dict[str, Any]]] = {}
         self.status: dict[str, str] = {}
+        self.told: dict[str, dict[str, Any]] = {}
+        """What else the snapshot of a run says."""
         self.asked: list[str] = []
         self.document: dict[str, Any] = DOCUMENT
         self.url = ""
@@ -39,7 +41,8 @@ class V2Host:
             return 404, {"error": "not_found", "message": "No such run."}
         if len(parts) == 2:
             status = self.status.get(run_id, "running")
-            return 200, {"runId": run_id, "workflowId": "wf", "status": status, "owner": {}}
+            said = {"runId": run_id, "workflowId": "wf", "status": status, "owner": {}}
+            return 200, said | self.told.get(run_id, {})
         after = int(query.get("afterSequence", "-1"))
         events = [each for each in self.runs[run_id] if each["sequence"] > after]
         last = self.runs[run_id][-1]["sequence"] if self.runs[run_id] else -1

@@ -59,7 +59,7 @@ def connected(request: HttpRequest, found: Host, form: AddressForm) -> bool:
     except (SealBroken, KeyNeeded) as refused:
         form.add_error("api_key", str(refused))
         return False
-    messages.success(request, "Kept. A worker reads the host now." if found.base_url else "Kept.")
+    messages.success(request, "Saved. A worker reads the host now." if found.base_url else "Saved.")
     return True
 
 

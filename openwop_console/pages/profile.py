@@ -100,7 +100,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     form = WishForm(request.POST or None, initial=known)
     if request.method == "POST" and form.is_valid():
         set_wish(user=person, **form.cleaned_data)
-        messages.success(request, "Kept.")
+        messages.success(request, "Saved.")
         return redirect("settings-notifications")
     shown: dict[str, Any] = {
         "tabs": tabs(request, "settings-notifications"), "form": form, "mail": person.email,

@@ -1,10 +1,10 @@
 """A sentence with gaps, filled from whatever shape a host gave its payload.
 
 `{a.b|c}` is a short word or number found at one of the paths; `{a~}` a text's beginning in quotes;
-`{a!}` a word that is surely no prose; `{a#}` a count; `{a,}` the words of a list; `{node}` the
-node, from the payload or the envelope. What stands in `[...]` is left out when one of its gaps
-cannot be filled, so a sentence shrinks and never breaks. All gaps stand in brackets, as any may
-stay empty.
+`{a!}` a word that is surely no prose; `{a#}` a count; `{a,}` the words of a list; `{a_}` a word as
+it is spoken, without underscores; `{node}` the node, from the payload or the envelope. What stands
+in `[...]` is left out when one of its gaps cannot be filled, so a sentence shrinks and never
+breaks. All gaps stand in brackets, as any may stay empty.
 """
 
 import re
@@ -64,11 +64,18 @@ def listed(value: object) -> str | None:
     return ", ".join(words) + more if words else None
 
 
+def spoken(value: object) -> str | None:
+    """A word that a program chose, as a person says it: `revise asked`."""
+    said = word(value)
+    return None if said is None else said.replace("_", " ")
+
+
 _MANNERS: Mapping[str, Callable[[object], str | None]] = {
     "!": token,
     "~": quoted,
     "#": counted,
     ",": listed,
+    "_": spoken,
 }
 
 

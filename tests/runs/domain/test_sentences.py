@@ -29,6 +29,8 @@ def told(template, payload, node_id=None):
         ("Has[ {all#}]", {"all": "ab"}, "Has"),
         ("Of[ {all,}]", {"all": ["a", "b", "c", "d", "e"]}, "Of a, b, c and 2 more"),
         ("Of[ {all,}]", {"all": [{}, None]}, "Of"),
+        ("Gate[ {state_}]", {"state": "revise_asked"}, "Gate revise asked"),
+        ("Gate[ {state_}]", {"state": {}}, "Gate"),
         ("[{who} ]came", {"who": "ada"}, "ada came"),
         ("[{who} ]came", {}, "Came"),
     ],

@@ -110,6 +110,13 @@ def test_a_host_cannot_speak_for_the_console():
     assert forged != ours
 
 
+def test_what_the_console_did_is_told_in_words_and_not_in_names_of_a_program():
+    payload = {"state": "revise_asked", "target": "a_1", "was": "no_verdict"}
+
+    said = summary(line("console.gate.changed", payload, origin=Origin.CONSOLE))
+    assert said == "Gate revise asked for a_1, was no verdict"
+
+
 @pytest.mark.parametrize(
     ("chunk", "said"),
     [

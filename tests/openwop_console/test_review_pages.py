@@ -603,6 +603,13 @@ class TestBeingTold:
         bell = as_(ben).get("/queue").content.decode().split('id="bell-count"')[1][:80]
         assert "1<span" not in bell
 
+    def test_a_line_of_the_bell_says_of_which_workflow_it_is(self, host, ben):
+        found = failed(host)
+        Run.objects.filter(pk=found.run_id).update(workflow_id="refunds")
+        page = as_(ben).get("/settings/profile").content.decode()
+
+        assert ">refunds</span> waits for a person" in page.split('id="bell-lines"')[1]
+
     def test_a_webhook_is_told_at_once_without_content(self, host, ada):
         with serving(http()) as server:
             self.wish(ada, webhook_url=f"{server.url}/hook")

@@ -35,6 +35,6 @@ def bell_of(viewer: Viewer, now: datetime) -> Bell:
     visible = Escalation.objects.visible_to(viewer)
     matters = unread.filter(~asks | still_asks, escalation__in=visible)
     plans = list(unread.filter(job__in=waiting_plans(viewer)).select_related("job"))
-    newest = [*matters.select_related("escalation")[:SHOWN], *plans]
+    newest = [*matters.select_related("escalation__run")[:SHOWN], *plans]
     newest.sort(key=lambda line: line.made_at, reverse=True)
     return Bell(matters.count() + len(plans), newest[:SHOWN])

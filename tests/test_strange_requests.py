@@ -21,7 +21,9 @@ from tests.raw_http import Reply, read_reply
 from tests.raw_http import send as put
 from tests.signing import SECRET, v2
 from tests.web import serving_web
+from verification.actions import escalations
 from verification.actions.tokens import create_token
+from verification.domain.decisions import Action, Decision
 from verification.models import Escalation
 
 EVENTS = "/api/v1/events"
@@ -541,6 +543,19 @@ def test_nothing_is_handed_to_a_name_that_nobody_can_have(client, ada, host):
         assert b"choose somebody who may decide" in answer.content
 
     assert Escalation.objects.get().claimed_by is None
+
+
+@pytest.mark.django_db
+def test_a_decided_matter_is_not_decided_again_by_rubbish(client, ada, host):
+    send(host, event(0, "run.started"), decided(1), verified(2, "r-1-e1", "fail"))
+    found = escalations.claim(escalation=Escalation.objects.get().pk, by=ada)
+    seen = escalations.view_of(found)
+    escalations.resolve(escalation=found.pk, by=ada, decision=Decision(Action.UPHOLD), seen=seen)
+    client.force_login(ada)
+
+    for action in ("\0", "uphold\0", "override", "a" * 70_000):
+        answer = client.post(f"/queue/{found.pk}/resolve", {"action": action}, follow=True)
+        assert b"already decided" in answer.content, action
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,8 @@ def _keep_typed(request: HttpRequest, found: Escalation) -> None:
 
 
 def _was_said(found: Escalation, person: User, action: str) -> bool:
-    return Resolution.objects.filter(escalation=found, by=person, action=action).exists()
+    said = Resolution.objects.filter(escalation=found, by=person)
+    return action in said.values_list("action", flat=True)
 
 
 def _comment(request: HttpRequest, found: Escalation) -> None:

@@ -28,7 +28,16 @@ _INSIDE_V6 = tuple(
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _SIX_TO_FOUR = IPv6Network("2002::/16")
-_METADATA = frozenset({ip_address("169.254.169.254"), ip_address("fd00:ec2::254")})
+_METADATA = frozenset(
+    ip_address(text)
+    for text in (
+        "169.254.169.254", "fd00:ec2::254",
+        "169.254.170.2", "169.254.170.23", "fd00:ec2::23",  # of containers on Amazon
+        "fd20:ce::254",  # Google
+        "100.100.100.200",  # Alibaba
+        "192.0.0.192",  # Oracle
+    )
+)  # fmt: skip
 """Where clouds hand out credentials. No setting opens these."""
 
 

@@ -148,7 +148,14 @@ def test_the_setting_lifts_nothing_beyond_its_ranges():
     assert judge("http://localhost/", mixed, LOOPBACK).reason is Reason.INSIDE
 
 
-@pytest.mark.parametrize("address", ["169.254.169.254", "::ffff:169.254.169.254", "0.0.0.0"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "169.254.169.254", "::ffff:169.254.169.254", "0.0.0.0", "169.254.170.2", "169.254.170.23",
+        "100.100.100.200", "192.0.0.192", "::ffff:100.100.100.200", "fd00:ec2::23", "fd20:ce::254",
+        "64:ff9b::a9fe:aa02",
+    ],
+)  # fmt: skip
 def test_cloud_credentials_stay_out_of_reach_whatever_is_allowed(address):
     everything = networks(["0.0.0.0/0", "::/0"])
 

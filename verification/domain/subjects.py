@@ -139,11 +139,12 @@ def successors(index: Index, subject: Subject, asked_at: int, before: int) -> Su
         asked_at: sequence of the first verdict that was not a `pass`.
         before: sequence at which the question is asked.
     """
+    since = max(asked_at, subject.began_at)
     match subject.kind:
         case SubjectKind.TURN:
-            return _later_turns(index, subject, asked_at, before)
+            return _later_turns(index, subject, since, before)
         case SubjectKind.CHILD_RUN:
-            return _later_children(index, subject, asked_at, before)
+            return _later_children(index, subject, since, before)
         case SubjectKind.TOOL_CALL:
             return Successors(None, _has_later_work(index, subject, before))
         case SubjectKind.AGENT | SubjectKind.OTHER_HOST | SubjectKind.NOT_FOUND:
@@ -201,7 +202,7 @@ def _agent(turns: Sequence[Turn], target: str) -> Subject:
     )
 
 
-def _later_turns(index: Index, subject: Subject, asked_at: int, before: int) -> Successors:
+def _later_turns(index: Index, subject: Subject, since: int, before: int) -> Successors:
     """Look at the same node; where the host names no node, the same agent is a hint only."""
     if subject.node_id is None:
         others = index.turns_of_agent.get(subject.actor or "", [])
@@ -209,18 +210,18 @@ def _later_turns(index: Index, subject: Subject, asked_at: int, before: int) -> 
         return Successors(None, is_contested)
     by_others = index.results_of_node.get(subject.node_id, [])
     by_actor = index.turns_of_agent_at_node.get((subject.actor, subject.node_id), [])
-    later = [first_between(turns, asked_at, before, _place) for turns in (by_others, by_actor)]
+    later = [first_between(turns, since, before, _place) for turns in (by_others, by_actor)]
     replaced_by = min((turn for turn in later if turn), key=_place, default=None)
     here = index.turns_of_node.get(subject.node_id, [])
     is_contested = first_between(here, subject.began_at, before, _place) is not None
     return Successors(replaced_by.line if replaced_by else None, is_contested)
 
 
-def _later_children(index: Index, subject: Subject, asked_at: int, before: int) -> Successors:
+def _later_children(index: Index, subject: Subject, since: int, before: int) -> Successors:
     """Look at other runs of the same worker or workflow."""
     child = index.children[subject.target]
     same = [index.children_of_worker[worker] for worker in sorted(child.workers)]
-    later = [each.within(asked_at, before) for each in same]
+    later = [each.within(since, before) for each in same]
     replaced_by = min((each for each in later if each), key=_begin, default=None)
     began = [index.begun_of_worker[worker] for worker in sorted(child.workers)]
     others = [first_between(each, child.begun_at, before, _begin) for each in began]

@@ -6,9 +6,9 @@ What was on screen travels with it, so that a decision about something else is n
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import orjson
 from django.http import QueryDict
 
+from openwop_console.pages.indented import indented
 from verification import situations
 from verification.domain.answers import assembled, read_answers
 from verification.domain.choices import Choice, Need, TextRequired
@@ -212,5 +212,5 @@ def _initial(field: FormField) -> str:
     if field.initial is None:
         return ""
     if field.kind is FieldKind.JSON:
-        return orjson.dumps(field.initial, option=orjson.OPT_INDENT_2).decode()
+        return indented(field.initial)
     return str(field.initial)

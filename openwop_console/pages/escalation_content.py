@@ -5,7 +5,6 @@ The audit entry is written before the host is asked: what cannot be put on recor
 
 from http import HTTPStatus
 
-import orjson
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -16,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from openwop_console.pages.escalation_evidence import artifacts_of
+from openwop_console.pages.indented import indented
 from runs.host_reader import Reading, segment
 from runs.models import Role
 from verification.actions.audit import actor_of, record
@@ -76,8 +76,7 @@ def _text(reading: Reading) -> str:
     """Return what the host sent as text: JSON as people read it."""
     document = reading.document
     if document is not None:
-        indented: bytes = orjson.dumps(document, option=orjson.OPT_INDENT_2)
-        return indented.decode()[:_LONGEST]
+        return indented(document)[:_LONGEST]
     return reading.body.decode("utf-8", "replace")[:_LONGEST]
 
 

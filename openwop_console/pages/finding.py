@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from openwop_console.pages.indented import indented
 from openwop_console.pages.run import address_of
 from runs.models import CapabilitySnapshot, Event, Viewer
 from verification.actions.evidence import public_keys
@@ -88,7 +88,7 @@ def _event(event: Event, run_url: str) -> dict[str, Any]:
         "url": f"{run_url}?seq={event.sequence}#line-{event.position}"
         if event.sequence is not None
         else f"{run_url}#line-{event.position}",
-        "json": orjson.dumps(event.payload, option=orjson.OPT_INDENT_2).decode(),
+        "json": indented(event.payload),
     }
 
 
@@ -117,7 +117,7 @@ def _snapshot(snapshot: CapabilitySnapshot) -> dict[str, Any]:
         "gates": claim.gates,
         "valid_from": snapshot.valid_from,
         "valid_to": snapshot.valid_to,
-        "json": orjson.dumps(snapshot.document, option=orjson.OPT_INDENT_2).decode(),
+        "json": indented(snapshot.document),
     }
 
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from openwop_console.pages.ends import convergence, findings_of
 from openwop_console.pages.gates import panel_of
+from openwop_console.pages.indented import indented
 from openwop_console.pages.settings_frame import administers
 from openwop_console.pages.timeline import rows_of, subjects_of
 from runs.domain.projection import WAITING
@@ -303,7 +303,7 @@ def _banners(run: Run) -> Iterable[dict[str, str]]:
 
 
 def _full(run: Run, event: Event) -> dict[str, Any]:
-    pretty = orjson.dumps(event.payload, option=orjson.OPT_INDENT_2).decode()
+    pretty = indented(event.payload)
     omitted = isinstance(event.payload, dict) and event.payload.get("omitted") is True
     facts = [
         ("Event id", event.event_id),

@@ -4,11 +4,11 @@ The counterpart of `fields`. It never says what was entered, only where an entry
 the wrong kind.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runs.domain.strict_json import JsonRefused, parse
 from verification.domain.decisions import UnreadableDecision, checked_text
 from verification.domain.fields import PREFIX, FieldKind, FormField
 
@@ -112,13 +112,9 @@ def _number(field: FormField, given: str) -> float | int:
 
 def _json(field: FormField, given: str) -> Any:
     try:
-        return json.loads(given, parse_constant=_refused)
-    except (ValueError, RecursionError):
+        return parse(given.encode())
+    except JsonRefused:
         raise UnreadableDecision(_pointer(field), "json_invalid") from None
-
-
-def _refused(name: str) -> Any:
-    raise ValueError(name)
 
 
 def _text(field: FormField, given: str) -> str:

@@ -61,6 +61,12 @@ def test_each_kind_is_read_as_its_type(kind, given, value):
         (FieldKind.JSON, "{"),
         (FieldKind.JSON, "NaN"),
         (FieldKind.JSON, "[" * 9_000),
+        (FieldKind.JSON, "9" * 40),
+        (FieldKind.JSON, "1e999"),
+        (FieldKind.JSON, "[" * 3000 + "]" * 3000),
+        (FieldKind.JSON, '{"a": "\\u0000"}'),
+        (FieldKind.JSON, '"\\ud800"'),
+        (FieldKind.JSON, '{"a": 1, "a": 2}'),
     ],
 )
 def test_what_is_not_of_its_kind_is_refused_by_place_and_not_by_value(kind, given):

@@ -95,7 +95,9 @@ def test_a_later_turn_at_the_same_node_replaces_a_turn_that_a_verdict_refused():
 
 def test_no_result_replaces_itself_where_its_verdict_came_before_it():
     assert after(verdict(1, "e2", "fail"), turn(2), target="e2").replaced_by is None
-    assert after(verdict(1, "e2", "fail"), turn(2), turn(3), target="e2").replaced_by.event_id == "e3"
+    assert (
+        after(verdict(1, "e2", "fail"), turn(2), turn(3), target="e2").replaced_by.event_id == "e3"
+    )
     child = [step(2, "dispatch.began", "child-1"), step(3, "child.completed", "child-1")]
     assert after(verdict(1, "child-1", "fail"), *child, target="child-1").replaced_by is None
 

@@ -1,16 +1,21 @@
 """A plan is decided on by API as every other matter: as it was seen, once, and within bounds."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
-from tests.verification.jobs.building import seen, team_document, team_started, worked
+from tests.verification.jobs.building import decided, seen, team_document, team_started, worked
 from tests.verification.jobs.test_tasks import shouting
 from verification.actions import escalations
 from verification.actions.jobs import Asker, start
 from verification.actions.tokens import create_token
 from verification.domain.decisions import Action, Decision
 from verification.domain.jobs.requests import read_any
-from verification.domain.refusals import ConflictOfInterest
+from verification.domain.refusals import AlreadyResolved, ConflictOfInterest
 from verification.models import AuditEntry, Escalation, Job, Replay
 from verification.queries.job_tasks import team_view
 
@@ -97,6 +102,30 @@ def test_a_decision_that_is_sent_twice_with_one_key_is_made_once_and_kept_withou
     assert again.json()["plan"]["resolution"] == first.json()["plan"]["resolution"]
     assert AuditEntry.objects.filter(action="job.plan_approved").count() == 1
     assert Replay.objects.get().answer == {}
+
+
+def test_of_two_who_decide_at_once_one_decides_and_the_other_is_told(job, ada, ben):
+    both = threading.Barrier(2)
+
+    def decide(by: User) -> str:
+        try:
+            both.wait(20)
+            decided(job, by=f"person:{by.pk}", is_approved=by == ada, seen=digest)
+        except AlreadyResolved as refused:
+            return refused.by
+        else:
+            return ""
+        finally:
+            connection.close()
+
+    digest = seen(job)
+    with ThreadPoolExecutor(2) as pool:
+        told = set(pool.map(decide, (ada, ben)))
+
+    (entry,) = AuditEntry.objects.filter(action__startswith="job.plan_")
+    first = ada if entry.action == "job.plan_approved" else ben
+    assert told == {"", first.username}
+    assert entry.actor == f"person:{first.pk}"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 DIRECTORY = Path(__file__).parents[1] / "fixtures" / "consensus"
+DERIVED = DIRECTORY / "derived"
+"""Of these, the expected run was worked out from what the original is documented to do."""
 
 USUAL_SPAN = {"ended": True, "status": "ok", "error": None, "events": []}
 USUAL_NAMES = {
@@ -31,11 +33,11 @@ USUAL_JUDGING = {
 }
 
 
-def vectors() -> list[dict[str, Any]]:
-    """Return all vectors kept here, complete."""
+def vectors(directory: Path = DIRECTORY) -> list[dict[str, Any]]:
+    """Return all vectors kept in a directory, complete."""
     lines = [
         line
-        for path in sorted(DIRECTORY.glob("*.jsonl"))
+        for path in sorted(directory.glob("*.jsonl"))
         for line in path.read_text("utf-8").split("\n")
         if line
     ]

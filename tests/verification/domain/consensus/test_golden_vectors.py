@@ -8,7 +8,7 @@ import pytest
 from tests import consensus_vectors
 from tests.consensus.comparison import differences, run
 from tests.consensus.deviations import DEVIATIONS
-from tests.consensus.fixtures import vectors
+from tests.consensus.fixtures import DERIVED, vectors
 
 VECTORS = vectors()
 
@@ -18,6 +18,11 @@ def test_the_engine_does_what_was_recorded(vector):
     report = consensus_vectors.check(vector)
 
     assert report.differences == ()
+
+
+@pytest.mark.parametrize("vector", vectors(DERIVED), ids=lambda vector: vector["name"])
+def test_the_engine_does_what_was_derived_where_nothing_was_recorded(vector):
+    assert consensus_vectors.check(vector).differences == ()
 
 
 def test_there_is_a_vector_for_every_area():

@@ -45,6 +45,11 @@ def test_every_long_lived_part_is_asked_how_it_is(services):
     assert "healthcheck" not in services["web"]
 
 
+def test_no_part_of_compose_writes_logs_without_end(services):
+    for name, service in services.items():
+        assert service["logging"]["options"].keys() >= {"max-size", "max-file"}, name
+
+
 def test_every_variable_that_compose_wants_is_in_the_example():
     wanted = set(re.findall(r"(?<!\$)\$\{(\w+)", (PROJECT / "docker-compose.yml").read_text()))
     example = (PROJECT / ".env.example").read_text()

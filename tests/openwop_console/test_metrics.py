@@ -1,8 +1,10 @@
 """`/metrics`: who may ask, that the figures are the tables', and what asking costs."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -395,6 +397,17 @@ def test_what_is_kept_beyond_its_time_is_seen(host, settings, scrape):
     assert figure("retention_overdue_oldest_age_seconds", of="content") == about(3600)
     assert figure("retention_overdue", of="webhook_delivery") == 1
     assert figure("retention_overdue_oldest_age_seconds", of="webhook_delivery") == about(86_400)
+
+
+def test_every_figure_that_the_document_of_operating_names_is_there(db):
+    text = asking().get("/metrics").content.decode()
+    there = set(re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE))
+
+    document = Path(__file__).parents[2] / "docs" / "operating.md"
+    named = set(re.findall(r"openwop_console_\w+", document.read_text()))
+
+    assert named
+    assert named - there == set()
 
 
 # --- What it does not say

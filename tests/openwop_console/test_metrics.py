@@ -19,7 +19,7 @@ from runs import sweeping
 from runs.actions.hosts import connect_host
 from runs.actions.sweeps import note
 from runs.models import PulledHost, PulledRun, ReceivedDelivery, Refusal, Run, Sweep, Workspace
-from tests.factories import decided, event, person, send, verified
+from tests.factories import add_host_named, decided, event, person, send, verified
 from tests.verification.jobs.building import started
 from verification import sweeping as sweeping_reviews
 from verification.actions import checkpoints, content, escalations, timeouts
@@ -301,11 +301,13 @@ def test_findings_that_stand_are_counted_by_severity(host, scrape):
 
 def test_hosts_that_are_read_are_counted_and_what_is_due_is_told(host, other_host, scrape):
     now = timezone.now()
-    for each in (host, other_host):
+    later = add_host_named("beta", workspace="acme")
+    for each in (host, other_host, later):
         connect_host(host_id=each.slug, base_url="http://127.0.0.1:9", api_key="k")
     PulledHost.objects.all().delete()
     PulledHost.objects.create(host=host, next_at=now - HOUR, looked_at=now)
     PulledHost.objects.create(host=other_host, next_at=now - DAY, rests_until=now + HOUR)
+    PulledHost.objects.create(host=later, next_at=now + HOUR, looked_at=now, failures=2)
     due = {"next_at": now - 2 * HOUR}
     PulledRun.objects.create(host=host, run_id="waits", **due)
     PulledRun.objects.create(host=host, run_id="is-read", lease_until=now + HOUR, **due)
@@ -315,7 +317,7 @@ def test_hosts_that_are_read_are_counted_and_what_is_due_is_told(host, other_hos
 
     assert figure("hosts_read", state="well") == 1
     assert figure("hosts_read", state="resting") == 1
-    assert figure("hosts_read", state="failing") == 0
+    assert figure("hosts_read", state="failing") == 1
     assert figure("reads_due", of="host") == 1
     assert figure("reads_due", of="run") == 1
     assert figure("reads_due_oldest_age_seconds", of="host") == about(3600)

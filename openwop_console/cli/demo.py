@@ -19,4 +19,7 @@ def command(folder: Folder) -> None:
     point_at(folder)
     from openwop_console.demo import play
 
-    play.main(url, folder.path)
+    try:
+        play.main(url, folder.path)
+    except play.AlreadyPlaying as error:
+        raise click.ClickException(str(error)) from None

@@ -7,7 +7,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from openwop_console.cli import COMMANDS, main
+from openwop_console.cli import COMMANDS, demo, main
+from openwop_console.demo import play
 
 
 @pytest.fixture
@@ -74,3 +75,17 @@ def test_a_bind_address_must_be_an_address(run):
 
     assert shown.exit_code == 2
     assert "IP address" in shown.output
+
+
+def test_a_second_demo_says_that_one_plays_already(run, tmp_path, monkeypatch):
+    def refuse(url, folder):
+        raise play.AlreadyPlaying(folder)
+
+    monkeypatch.setattr(demo, "card", lambda folder: {"url": "http://127.0.0.1:9"})
+    monkeypatch.setattr(demo, "point_at", lambda folder: None)
+    monkeypatch.setattr(play, "main", refuse)
+
+    refused = run("demo")
+
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: A demo is playing already on ")

@@ -103,16 +103,13 @@ def tiles_at(stalled_before: datetime) -> dict[str, tuple[str, Q]]:
 
 def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_after_s: int) -> Page:
     """Return the newest runs that the viewer sees and the filters keep."""
-    stalled_before = now - timedelta(seconds=stalled_after_s)
-    every = Run.objects.visible_to(viewer)
-    visible = every.without_quiet_tasks() if filters.hides_tasks else every
-    tiles = tiles_at(stalled_before)
-    counts = visible.aggregate(
+    tiles = tiles_at(now - timedelta(seconds=stalled_after_s))
+    counts = _listed(viewer, filters).aggregate(
         total=Count("pk"), **{key: Count("pk", filter=rule) for key, (_, rule) in tiles.items()}
     )
-    found = narrow(visible, filters, tiles, now=now)
-    newest = found.select_related("host").order_by("-last_event_at", "-pk")
-    runs = list(below(newest, filters.before)[: PAGE + 1])
+    found = every_match(viewer, filters, now=now, stalled_after_s=stalled_after_s)
+    runs = list(below(found, filters.before)[: PAGE + 1])
+    quiet = Run.objects.visible_to(viewer).quiet_tasks()
     shown = runs[:PAGE]
     return Page(
         runs=shown,
@@ -126,9 +123,7 @@ def run_list(viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_afte
             .values_list("slug", flat=True)[:MOST_HOSTS]
         ),
         total=counts["total"],
-        hidden=narrow(every.quiet_tasks(), filters, tiles, now=now).count()
-        if filters.hides_tasks
-        else 0,
+        hidden=narrow(quiet, filters, tiles, now=now).count() if filters.hides_tasks else 0,
         filters=filters,
     )
 
@@ -137,11 +132,15 @@ def every_match(
     viewer: Viewer, filters: RunFilters, *, now: datetime, stalled_after_s: int
 ) -> RunQuerySet:
     """Return all runs that the viewer sees and the filters keep, the newest first."""
-    every = Run.objects.visible_to(viewer)
-    visible = every.without_quiet_tasks() if filters.hides_tasks else every
     tiles = tiles_at(now - timedelta(seconds=stalled_after_s))
-    found = narrow(visible, filters, tiles, now=now)
+    found = narrow(_listed(viewer, filters), filters, tiles, now=now)
     return found.select_related("host").order_by("-last_event_at", "-pk")
+
+
+def _listed(viewer: Viewer, filters: RunFilters) -> RunQuerySet:
+    """Return the runs that the list is about, before its filters narrow it."""
+    every = Run.objects.visible_to(viewer)
+    return every.without_quiet_tasks() if filters.hides_tasks else every
 
 
 def narrow(

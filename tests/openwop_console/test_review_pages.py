@@ -11,6 +11,7 @@ from django.utils import timezone
 from runs.actions.hosts import connect_host
 from runs.actions.people import grant
 from runs.models import Role, Run
+from tests.deciding import decide, pause
 from tests.factories import decided, event, person, send, verified
 from tests.local_servers import http, serving
 from tests.statements import statements
@@ -690,17 +691,8 @@ class TestBeingTold:
 
 class TestDeliveries:
     def test_what_was_given_up_is_sent_again_from_the_page(self, host, ada):
-        asked = {"kind": "approval", "actions": ["accept", "reject"]}
-        pause = event(1, "node.suspended", nodeId="n", payload=asked)
-        send(host, event(0, "run.started"), pause)
-        found = Escalation.objects.get()
-        taken = escalations.claim(escalation=found.pk, by=ada)
-        escalations.resolve(
-            escalation=found.pk,
-            by=ada,
-            decision=Decision(Action.ACCEPT),
-            seen=escalations.view_of(taken),
-        )
+        pause(host, "accept", "reject")
+        decide(ada, Decision(Action.ACCEPT))
         Delivery.objects.update(state="dead", next_attempt_at=None)
         pk = Delivery.objects.get().pk
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from runs.actions.people import grant
 from runs.models import Role, Workspace
+from tests.deciding import decide, pause
 from tests.factories import decided, event, person, run_of, send, verified
 from verification.actions import escalations
 from verification.actions.audit import record
@@ -261,13 +262,7 @@ class TestErasing:
     @pytest.fixture
     def decided_one(self, host, ada):
         send(host, event(0, "run.started"), decided(1), verified(2, "r-1-e1", "fail"))
-        found = Escalation.objects.get()
-        taken = escalations.claim(escalation=found.pk, by=ada)
-        decision = Decision(Action.SEND_BACK, feedback="CANARY-3 cite it")
-        escalations.resolve(
-            escalation=found.pk, by=ada, decision=decision, seen=escalations.view_of(taken)
-        )
-        return found
+        return decide(ada, Decision(Action.SEND_BACK, feedback="CANARY-3 cite it"))
 
     def test_takes_the_words_and_leaves_the_proof(self, host, decided_one):
         later = timezone.now() + timedelta(days=91)
@@ -281,17 +276,8 @@ class TestErasing:
         assert (entry.actor, entry.action) == ("system:retention", "content.erased")
 
     def test_keeps_what_still_has_to_reach_a_host(self, host, ada):
-        asked = {"kind": "approval", "actions": ["accept"]}
-        pause = event(1, "node.suspended", nodeId="n", payload=asked)
-        send(host, event(0, "run.started"), pause)
-        found = Escalation.objects.get()
-        taken = escalations.claim(escalation=found.pk, by=ada)
-        escalations.resolve(
-            escalation=found.pk,
-            by=ada,
-            decision=Decision(Action.ACCEPT),
-            seen=escalations.view_of(taken),
-        )
+        pause(host, "accept")
+        decide(ada, Decision(Action.ACCEPT))
 
         assert erase_expired(timezone.now() + timedelta(days=91)) == 0
 

@@ -13,10 +13,10 @@ from django.utils import timezone
 from openwop_console.cli.purge import command
 from runs.actions.people import grant
 from runs.models import Event, PulledRun, Role, Run
+from tests.deciding import decide, pause
 from tests.factories import add_host_named, decided, event, person, run_of, send, verified
 from tests.verification.jobs.building import started, team_started, worked
 from verification import sweeping
-from verification.actions import escalations
 from verification.actions.erasing import TEXTS, StillNeeded, erase_run
 from verification.domain.decisions import Action, Decision
 from verification.erasable import old_runs
@@ -39,12 +39,7 @@ pytestmark = pytest.mark.django_db
 def settled(host, ada):
     """A run on which everything has been said: a fail, a comment, a decision with words."""
     send(host, event(0, "run.started"), decided(1), verified(2, "r-1-e1", "fail"))
-    found = Escalation.objects.get()
-    taken = escalations.claim(escalation=found.pk, by=ada)
-    decision = Decision(Action.SEND_BACK, feedback="Cite the page.")
-    escalations.resolve(
-        escalation=found.pk, by=ada, decision=decision, seen=escalations.view_of(taken)
-    )
+    decide(ada, Decision(Action.SEND_BACK, feedback="Cite the page."))
     return run_of(host)
 
 
@@ -106,17 +101,8 @@ def test_a_run_stays_while_somebody_is_asked_about_it(host):
 
 
 def test_a_run_stays_while_a_decision_is_on_its_way(host, ada):
-    asked = {"kind": "approval", "actions": ["accept"]}
-    pause = event(1, "node.suspended", nodeId="n", payload=asked)
-    send(host, event(0, "run.started"), pause)
-    found = Escalation.objects.get()
-    taken = escalations.claim(escalation=found.pk, by=ada)
-    escalations.resolve(
-        escalation=found.pk,
-        by=ada,
-        decision=Decision(Action.ACCEPT),
-        seen=escalations.view_of(taken),
-    )
+    pause(host, "accept")
+    decide(ada, Decision(Action.ACCEPT))
 
     with pytest.raises(StillNeeded, match="on its way"):
         erase_run(run=run_of(host).pk, actor="person:7")

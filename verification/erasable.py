@@ -1,4 +1,4 @@
-"""Which runs may be erased: those that nobody and nothing works with any more."""
+"""What may be erased: runs and texts that nobody and nothing works with any more."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from runs.models import Run
 from verification.domain.delivery import UNSETTLED
 from verification.domain.jobs.states import UNFINISHED
-from verification.models import Delivery, Escalation, Job, JobTask
+from verification.models import Content, Delivery, Escalation, Job, JobTask
 
 
 def old_runs(runs: QuerySet[Run], before: datetime) -> QuerySet[Run]:
@@ -17,6 +17,12 @@ def old_runs(runs: QuerySet[Run], before: datetime) -> QuerySet[Run]:
     asked, sent, working, part = _ties()
     kept = Exists(asked) | Exists(sent) | Exists(working) | Exists(part)
     return runs.filter(last_event_at__lt=before).exclude(kept).order_by("last_event_at", "pk")
+
+
+def over_texts(now: datetime) -> QuerySet[Content]:
+    """Return the texts whose time is over and that no decision on its way still needs."""
+    needed = Delivery.objects.filter(content=OuterRef("pk"), state__in=UNSETTLED)
+    return Content.objects.filter(expires_at__lte=now, erased_at=None).exclude(Exists(needed))
 
 
 def _ties() -> Sequence[QuerySet[Any]]:

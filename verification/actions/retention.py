@@ -8,12 +8,11 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
 from runs.models import HostKey
 from verification.actions.audit import record
-from verification.domain.delivery import UNSETTLED
-from verification.models import Batch, Content, Delivery, Draft, Notification, Replay
+from verification.erasable import over_texts
+from verification.models import Batch, Content, Draft, Notification, Replay
 
 ACTOR = "system:retention"
 AT_ONCE = 500
@@ -28,9 +27,7 @@ LOOKED_AT_FOR = timedelta(days=1)
 @transaction.atomic
 def erase_expired(now: datetime) -> int:
     """Erase bodies whose time is over and return how many there were; the rest waits its turn."""
-    needed = Delivery.objects.filter(content=OuterRef("pk"), state__in=UNSETTLED)
-    over = Content.objects.filter(expires_at__lte=now, erased_at=None).exclude(Exists(needed))
-    taken = over.select_for_update(of=("self",), skip_locked=True).order_by("expires_at")
+    taken = over_texts(now).select_for_update(of=("self",), skip_locked=True).order_by("expires_at")
     rows = list(taken.values_list("pk", "workspace")[:AT_ONCE])
     if rows:
         Content.objects.filter(pk__in=[pk for pk, _ in rows]).update(body=b"", erased_at=now)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from django.conf import settings
-from django.db.models import Count, Exists, Min, OuterRef, Q
+from django.db.models import Count, Min, Q
 from django.db.models.functions import Coalesce
 
 from runs.models import Host, RetiringSecret, Run
@@ -19,10 +19,9 @@ from verification.domain.delivery import UNSETTLED
 from verification.domain.delivery import State as DeliveryState
 from verification.domain.findings import Severity
 from verification.domain.jobs.states import UNFINISHED, JobState
-from verification.erasable import old_runs
+from verification.erasable import old_runs, over_texts
 from verification.models import (
     CataloguedModel,
-    Content,
     Delivery,
     Escalation,
     Finding,
@@ -134,9 +133,7 @@ def chains(now: datetime) -> Chains:
 
 def content_to_erase(now: datetime) -> Waiting:
     """Return the content whose time is over and that no decision on its way still needs."""
-    needed = Delivery.objects.filter(content=OuterRef("pk"), state__in=UNSETTLED)
-    over = Content.objects.filter(expires_at__lte=now, erased_at=None).exclude(Exists(needed))
-    return waiting(over, "expires_at", now)
+    return waiting(over_texts(now), "expires_at", now)
 
 
 def runs_to_erase(now: datetime) -> Waiting:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import Count, Min, QuerySet
 
 from runs.models import ReceivedDelivery, Run, Workspace
-from verification.erasable import old_runs
+from verification.erasable import old_runs, over_texts
 from verification.models import AuditEntry, Content, Finding, Gate, Verdict
 
 ERASED = ("run.erased", "content.erased")
@@ -50,7 +50,7 @@ def kinds(workspace: Workspace, now: datetime) -> list[Kind]:
             "Texts of people and models",
             "OPENWOP_CONSOLE_CONTENT_DAYS",
             settings.CONTENT_DAYS,
-            texts.filter(expires_at__lte=now).count(),
+            over_texts(now).filter(workspace=workspace).count(),
             *_held(texts, "created_at"),
         ),
         Kind(
